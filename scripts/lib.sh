@@ -105,6 +105,8 @@ environment() {
     openvino-*) need_environment "$1" "openvino==${1#openvino-}" ;;
     oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ;;
     oracle-2026) need_environment oracle-2026 torch==2.13.0 executorch==1.4.0 openvino==2026.4.1 nncf==3.4.0 ;;
+    # Without its dependencies: it is put on the oracle's path.
+    torchvision) need_environment torchvision --no-deps torchvision==0.28.0 pillow==13.0.0 ;;
     *) fail "no such environment: $1" ;;
   esac
 }
