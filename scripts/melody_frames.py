@@ -24,7 +24,8 @@ def frames(count: int) -> NDArray[np.float32]:
     starts = [round(time * RATE) - SIZE // 2 for time in TIMES[:count]]
     batch = np.stack([samples[start : start + SIZE] for start in starts])
     batch -= batch.mean(axis=1, keepdims=True)
-    return batch / np.maximum(batch.std(axis=1, keepdims=True), 1e-10)
+    batch /= np.maximum(batch.std(axis=1, keepdims=True), 1e-10)
+    return batch
 
 
 def print_pitches(bins: NDArray[np.float32]) -> None:

@@ -43,7 +43,12 @@
 #endif
 
 #ifdef __cplusplus
-#define PTERON_INIT(type) (type{sizeof(type)})
+#define PTERON_INIT(type)             \
+  ([] {                               \
+    type value{};                     \
+    value.struct_size = sizeof(type); \
+    return value;                     \
+  }())
 extern "C" {
 #else
 #define PTERON_INIT(type) ((type){.struct_size = sizeof(type)})
