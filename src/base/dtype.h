@@ -81,29 +81,52 @@ constexpr size_t dtype_size(DType dtype) {
 // NumPy's name where NumPy has the type ("float32", "bool"), else PyTorch's ("bfloat16", "qint8").
 constexpr std::string_view dtype_name(DType dtype) {
   switch (dtype) {
-    case DType::UInt8: return "uint8";
-    case DType::Int8: return "int8";
-    case DType::Int16: return "int16";
-    case DType::Int32: return "int32";
-    case DType::Int64: return "int64";
-    case DType::Float16: return "float16";
-    case DType::Float32: return "float32";
-    case DType::Float64: return "float64";
-    case DType::Bool: return "bool";
-    case DType::QInt8: return "qint8";
-    case DType::QUInt8: return "quint8";
-    case DType::QInt32: return "qint32";
-    case DType::BFloat16: return "bfloat16";
-    case DType::QUInt4x2: return "quint4x2";
-    case DType::QUInt2x4: return "quint2x4";
-    case DType::Bits16: return "bits16";
-    case DType::Float8E5M2: return "float8_e5m2";
-    case DType::Float8E4M3FN: return "float8_e4m3fn";
-    case DType::Float8E5M2FNUZ: return "float8_e5m2fnuz";
-    case DType::Float8E4M3FNUZ: return "float8_e4m3fnuz";
-    case DType::UInt16: return "uint16";
-    case DType::UInt32: return "uint32";
-    case DType::UInt64: return "uint64";
+    case DType::UInt8:
+      return "uint8";
+    case DType::Int8:
+      return "int8";
+    case DType::Int16:
+      return "int16";
+    case DType::Int32:
+      return "int32";
+    case DType::Int64:
+      return "int64";
+    case DType::Float16:
+      return "float16";
+    case DType::Float32:
+      return "float32";
+    case DType::Float64:
+      return "float64";
+    case DType::Bool:
+      return "bool";
+    case DType::QInt8:
+      return "qint8";
+    case DType::QUInt8:
+      return "quint8";
+    case DType::QInt32:
+      return "qint32";
+    case DType::BFloat16:
+      return "bfloat16";
+    case DType::QUInt4x2:
+      return "quint4x2";
+    case DType::QUInt2x4:
+      return "quint2x4";
+    case DType::Bits16:
+      return "bits16";
+    case DType::Float8E5M2:
+      return "float8_e5m2";
+    case DType::Float8E4M3FN:
+      return "float8_e4m3fn";
+    case DType::Float8E5M2FNUZ:
+      return "float8_e5m2fnuz";
+    case DType::Float8E4M3FNUZ:
+      return "float8_e4m3fnuz";
+    case DType::UInt16:
+      return "uint16";
+    case DType::UInt32:
+      return "uint32";
+    case DType::UInt64:
+      return "uint64";
   }
   return "unknown";
 }

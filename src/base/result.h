@@ -76,9 +76,9 @@ class [[nodiscard]] Result<void> {
 };
 
 // Returns the error of `expression` (a Result) from the enclosing function, if there is one.
-#define PTERON_TRY(expression)                                          \
-  do {                                                                  \
-    auto pteron_try_result = (expression);                              \
+#define PTERON_TRY(expression)                                                \
+  do {                                                                        \
+    auto pteron_try_result = (expression);                                    \
     if (!pteron_try_result.ok()) return std::move(pteron_try_result).error(); \
   } while (false)
 
@@ -88,9 +88,9 @@ class [[nodiscard]] Result<void> {
 // Assigns the value of `expression` (a Result) to `target`, or returns its error.
 #define PTERON_ASSIGN(target, expression) \
   PTERON_ASSIGN_(PTERON_CONCAT(pteron_result_, __LINE__), target, expression)
-#define PTERON_ASSIGN_(result, target, expression)      \
-  auto result = (expression);                           \
-  if (!result.ok()) return std::move(result).error();   \
+#define PTERON_ASSIGN_(result, target, expression)    \
+  auto result = (expression);                         \
+  if (!result.ok()) return std::move(result).error(); \
   target = *std::move(result)
 
 }  // namespace pteron

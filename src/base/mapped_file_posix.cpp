@@ -1,0 +1,91 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include "base/mapped_file.h"
+
+namespace pteron {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error io_error(const std::string& path, const std::string& reason) {
+  return {Code::Io, "cannot read " + path + ": " + reason};
+}
+
+std::string system_reason() { return std::generic_category().message(errno); }
+
+struct OpenFile {
+  Descriptor fd;
+  size_t size;
+};
+
+Result<OpenFile> open_regular(const std::string& path) {
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) return io_error(path, system_reason());
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return io_error(path, system_reason());
+  if (S_ISDIR(status.st_mode)) return io_error(path, "it is a folder, not a file");
+  if (!S_ISREG(status.st_mode)) return io_error(path, "it is not a regular file");
+  const auto size = static_cast<size_t>(status.st_size);
+  return OpenFile{std::move(fd), size};
+}
+
+std::shared_ptr<std::byte> aligned_block(size_t size) {
+  constexpr std::align_val_t kAlignment{64};
+  return {static_cast<std::byte*>(::operator new(size > 0 ? size : 1, kAlignment)),
+          [](std::byte* block) { ::operator delete(block, kAlignment); }};
+}
+
+}  // namespace
+
+Result<FileContents> map_file(const std::string& utf8_path) {
+  PTERON_ASSIGN(OpenFile file, open_regular(utf8_path));
+  if (file.size == 0) return FileContents{};
+  void* data = ::mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
+  if (data == MAP_FAILED) return io_error(utf8_path, system_reason());
+  std::shared_ptr<const void> storage(
+      data, [size = file.size](const void* p) { ::munmap(const_cast<void*>(p), size); });
+  return FileContents{{static_cast<const std::byte*>(data), file.size}, std::move(storage)};
+}
+
+Result<FileContents> read_file(const std::string& utf8_path) {
+  PTERON_ASSIGN(OpenFile file, open_regular(utf8_path));
+  const std::shared_ptr<std::byte> block = aligned_block(file.size);
+  size_t done = 0;
+  while (done < file.size) {
+    const ssize_t got = ::read(file.fd.get(), block.get() + done, file.size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error(utf8_path, system_reason());
+    if (got == 0) break;  // Cut meanwhile: what is there counts.
+    done += static_cast<size_t>(got);
+  }
+  return FileContents{{block.get(), done}, block};
+}
+
+FileContents copy_bytes(std::span<const std::byte> bytes) {
+  const std::shared_ptr<std::byte> block = aligned_block(bytes.size());
+  if (!bytes.empty()) std::memcpy(block.get(), bytes.data(), bytes.size());
+  return {{block.get(), bytes.size()}, block};
+}
+
+}  // namespace pteron

@@ -1,0 +1,93 @@
+#include <windows.h>
+
+#include <cstring>
+#include <filesystem>
+#include <new>
+
+#include "base/mapped_file.h"
+#include "base/paths.h"
+#include "base/system_text_windows.h"
+
+namespace pteron {
+namespace {
+
+struct Handle {
+  HANDLE value;
+  explicit Handle(HANDLE handle) : value(handle) {}
+  Handle(Handle&& other) noexcept : value(std::exchange(other.value, INVALID_HANDLE_VALUE)) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (value != INVALID_HANDLE_VALUE && value != nullptr) CloseHandle(value);
+  }
+};
+
+Error io_error(const std::string& path, const std::string& reason) {
+  return {Code::Io, "cannot read " + path + ": " + reason};
+}
+
+struct OpenFile {
+  Handle handle;
+  size_t size;
+};
+
+Result<OpenFile> open_regular(const std::string& path) {
+  const std::filesystem::path native = path_from_utf8(path);
+  const DWORD attributes = GetFileAttributesW(native.c_str());
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY)) {
+    return io_error(path, "it is a folder, not a file");
+  }
+  Handle handle(CreateFileW(native.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE,
+                            nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (handle.value == INVALID_HANDLE_VALUE)
+    return io_error(path, system_error_text(GetLastError()));
+  if (GetFileType(handle.value) != FILE_TYPE_DISK)
+    return io_error(path, "it is not a regular file");
+  LARGE_INTEGER size;
+  if (!GetFileSizeEx(handle.value, &size)) return io_error(path, system_error_text(GetLastError()));
+  return OpenFile{std::move(handle), static_cast<size_t>(size.QuadPart)};
+}
+
+std::shared_ptr<std::byte> aligned_block(size_t size) {
+  constexpr std::align_val_t kAlignment{64};
+  return {static_cast<std::byte*>(::operator new(size > 0 ? size : 1, kAlignment)),
+          [](std::byte* block) { ::operator delete(block, kAlignment); }};
+}
+
+}  // namespace
+
+Result<FileContents> map_file(const std::string& utf8_path) {
+  PTERON_ASSIGN(OpenFile file, open_regular(utf8_path));
+  if (file.size == 0) return FileContents{};
+  const Handle mapping(
+      CreateFileMappingW(file.handle.value, nullptr, PAGE_READONLY, 0, 0, nullptr));
+  if (mapping.value == nullptr) return io_error(utf8_path, system_error_text(GetLastError()));
+  const void* data = MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, 0);
+  if (data == nullptr) return io_error(utf8_path, system_error_text(GetLastError()));
+  std::shared_ptr<const void> storage(data, [](const void* p) { UnmapViewOfFile(p); });
+  return FileContents{{static_cast<const std::byte*>(data), file.size}, std::move(storage)};
+}
+
+Result<FileContents> read_file(const std::string& utf8_path) {
+  PTERON_ASSIGN(OpenFile file, open_regular(utf8_path));
+  const std::shared_ptr<std::byte> block = aligned_block(file.size);
+  size_t done = 0;
+  while (done < file.size) {
+    const size_t chunk = file.size - done < (size_t{1} << 30) ? file.size - done : size_t{1} << 30;
+    DWORD got = 0;
+    if (!ReadFile(file.handle.value, block.get() + done, static_cast<DWORD>(chunk), &got,
+                  nullptr)) {
+      return io_error(utf8_path, system_error_text(GetLastError()));
+    }
+    if (got == 0) break;
+    done += got;
+  }
+  return FileContents{{block.get(), done}, block};
+}
+
+FileContents copy_bytes(std::span<const std::byte> bytes) {
+  const std::shared_ptr<std::byte> block = aligned_block(bytes.size());
+  if (!bytes.empty()) std::memcpy(block.get(), bytes.data(), bytes.size());
+  return {{block.get(), bytes.size()}, block};
+}
+
+}  // namespace pteron

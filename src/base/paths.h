@@ -1,0 +1,20 @@
+// Paths are UTF-8 text in our interfaces and std::filesystem::path inside.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace pteron {
+
+// On Windows std::filesystem::path(std::string) would take the bytes for the ANSI code page's.
+inline std::filesystem::path path_from_utf8(std::string_view utf8) {
+  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
+}
+
+inline std::string path_to_utf8(const std::filesystem::path& path) {
+  const std::u8string text = path.u8string();
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace pteron
