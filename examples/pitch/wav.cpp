@@ -51,7 +51,8 @@ class WavReader {
   }
 
   void parse() {
-    if (bytes_.compare(0, 4, "RIFF") != 0 || bytes_.compare(8, 4, "WAVE") != 0) {
+    if (bytes_.size() < 12 || bytes_.compare(0, 4, "RIFF") != 0 ||
+        bytes_.compare(8, 4, "WAVE") != 0) {
       fail("is no WAV file");
     }
     for (size_t chunk = 12; chunk + 8 <= bytes_.size();) {
