@@ -1,4 +1,5 @@
-// Bytes of a .pte or .ptd file to plain structs: the only place where a file's contents are doubted.
+// Bytes of a .pte or .ptd file to plain structs: the only place where a file's contents are
+// doubted.
 //
 // The format: docs/file_formats.md. Order of checks: identifier and extended header, FlatBuffers'
 // verifier over the program's own bytes, then one pass that proves every field. What that pass

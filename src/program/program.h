@@ -1,9 +1,9 @@
 // A .pte program as plain structs.
 //
-// decode() makes one from a file's bytes and proves every index, offset, size and tag in it, so that
-// whoever holds a Program may trust them: every value index is below `values.size()`, every operator
-// and delegate index exists, every jump lands inside its chain (or just past its end), every payload
-// and constant lies inside the file. encode() writes one back.
+// decode() makes one from a file's bytes and proves every index, offset, size and tag in it, so
+// that whoever holds a Program may trust them: every value index is below `values.size()`, every
+// operator and delegate index exists, every jump lands inside its chain (or just past its end),
+// every payload and constant lies inside the file. encode() writes one back.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,12 @@ using Bytes = std::span<const std::byte>;
 using ValueIndex = uint32_t;
 
 enum class Dynamism : uint8_t {
-  Static = 0,  // The sizes never change.
+  Static = 0,   // The sizes never change.
   Bounded = 1,  // The sizes are upper bounds (ExecuTorch: DYNAMIC_BOUND).
 };
 
-// Where a planned tensor lies: `offset` bytes into planned buffer `memory_id` (1-based, as in the file).
+// Where a planned tensor lies: `offset` bytes into planned buffer `memory_id` (1-based, as in the
+// file).
 struct Allocation {
   uint32_t memory_id = 0;
   uint64_t offset = 0;
@@ -41,7 +42,7 @@ struct Allocation {
 struct TensorDef {
   DType dtype = DType::Float32;
   Dynamism dynamism = Dynamism::Static;
-  std::vector<int32_t> sizes;      // Each >= 0; the bounds where dynamism is Bounded. At most kMaxRank.
+  std::vector<int32_t> sizes;  // Each >= 0; the bounds where dynamism is Bounded. At most kMaxRank.
   std::vector<uint8_t> dim_order;  // A permutation of 0..rank-1, outermost dimension first.
   std::optional<Allocation> allocation;
   // The tensor's constant bytes, or the initial bytes of a planned tensor that has `allocation`.
@@ -103,7 +104,8 @@ struct CompileSpec {
   Bytes value;
 };
 
-// What a delegate's compiler left in the file. Where `payload_in_segment` is false it was stored inline.
+// What a delegate's compiler left in the file. Where `payload_in_segment` is false it was stored
+// inline.
 struct DelegateDef {
   std::string id;  // Backend id, such as "OpenvinoBackend".
   Bytes payload;
@@ -120,10 +122,10 @@ struct Plan {
   std::vector<std::string> operators;  // "aten::add.out", "aten::copy_"
   std::vector<Chain> chains;           // Run in order; in practice there is one.
   std::vector<DelegateDef> delegates;
-  // Bytes of each planned buffer; buffer k serves memory_id k + 1. The file's reserved first entry is
-  // left out. Every allocation of `values` lies inside its buffer.
+  // Bytes of each planned buffer; buffer k serves memory_id k + 1. The file's reserved first entry
+  // is left out. Every allocation of `values` lies inside its buffer.
   std::vector<uint64_t> buffers;
-  std::string input_encoding;   // PyTorch's pytree spec, as text; may be empty.
+  std::string input_encoding;  // PyTorch's pytree spec, as text; may be empty.
   std::string output_encoding;
 };
 
