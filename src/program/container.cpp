@@ -115,6 +115,8 @@ Result<Container> read_weights_container(const FileBytes& file) {
 
 Result<Bytes> segment_bytes(const FileBytes& file, const Container& container, uint64_t offset,
                             uint64_t size, const std::string& what) {
+  // A file with nothing to store in segments may still list an empty one, and give no base.
+  if (size == 0) return Bytes();
   uint64_t start = 0;
   if (container.segment_base == 0 || !checked_add(container.segment_base, offset, start) ||
       !fits(start, size, file.bytes.size())) {
