@@ -1,7 +1,8 @@
-// The OpenVINO half, as the C interface's implementation sees it: the delegate, the devices, the doctor.
+// The OpenVINO half, as the C interface's implementation sees it: the delegate, the devices, the
+// doctor.
 //
-// OpenVINO is loaded at run time through its C library, when it is first needed; a failed load can be
-// tried again. Everything here may be called from any thread.
+// OpenVINO is loaded at run time through its C library, when it is first needed; a failed load can
+// be tried again. Everything here may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,9 @@ enum class Precision : int { Program = 0, Fast = 1, F32 = 2, F16 = 3, BF16 = 4 }
 enum class Hint : int { Latency = 0, Throughput = 1 };
 
 struct OpenvinoOptions {
-  std::string library;    // File or folder; empty: searched for.
-  std::string device;     // Empty: what the compile spec says, else CPU. "none" refuses to load OpenVINO.
+  std::string library;  // File or folder; empty: searched for.
+  std::string
+      device;  // Empty: what the compile spec says, else CPU. "none" refuses to load OpenVINO.
   std::string cache_dir;  // Empty: no cache.
   Precision precision = Precision::Program;
   Hint hint = Hint::Latency;
@@ -33,8 +35,8 @@ struct OpenvinoOptions {
 std::shared_ptr<Delegate> make_openvino_delegate(OpenvinoOptions options);
 
 struct DeviceReport {
-  std::string name;       // "CPU", "GPU.1"
-  std::string full_name;  // "Intel(R) Xeon(R) ..."
+  std::string name;                       // "CPU", "GPU.1"
+  std::string full_name;                  // "Intel(R) Xeon(R) ..."
   std::vector<std::string> capabilities;  // OPTIMIZATION_CAPABILITIES: "FP32", "BF16", "INT8", ...
   int64_t memory_bytes = 0;               // 0: the device does not say.
   std::string error;                      // Why the device cannot be used, if so.
@@ -47,7 +49,7 @@ struct SearchStep {
 };
 
 struct OpenvinoReport {
-  bool ok = false;  // Loaded, supported, and has a device.
+  bool ok = false;      // Loaded, supported, and has a device.
   std::string library;  // The file that was loaded.
   std::string version;  // "2025.4.1-20426-82bbf0292c5-releases/2025/4"
   std::vector<SearchStep> searched;
