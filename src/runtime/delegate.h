@@ -25,7 +25,8 @@ struct ExecutionReport {
   std::string library;    // The file it came from, if any.
   std::string device;     // The device in force, "CPU"
   std::string precision;  // The precision in force, "f32"
-  std::vector<std::pair<std::string, std::string>> properties;  // Read back: threads, streams, hint.
+  std::vector<std::pair<std::string, std::string>>
+      properties;  // Read back: threads, streams, hint.
 };
 
 // One operator inside a delegate, in the last run.

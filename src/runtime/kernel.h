@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "base/result.h"
 #include "runtime/value.h"
@@ -25,10 +27,18 @@ struct Scalar {
   double real;  // The value as a double, whatever the kind.
 
   bool is_integral() const { return kind != ValueKind::Double; }
-  // The value as T, converted as C++ does (a double to an integer truncates and saturates).
+  // The value as int64_t (a double truncates and saturates), double, float or bool.
   template <typename T>
   T to() const;
 };
+template <>
+int64_t Scalar::to<int64_t>() const;
+template <>
+double Scalar::to<double>() const;
+template <>
+float Scalar::to<float>() const;
+template <>
+bool Scalar::to<bool>() const;
 
 // A short list of ints, read from its values when it is made.
 class Ints {
@@ -76,8 +86,8 @@ class Args {
   std::optional<int64_t> optional_integer(size_t i) const {  // i
     return is_none(i) ? std::nullopt : std::optional(value(i).integer);
   }
-  double real(size_t i) const { return scalar(i).real; }    // D (an int is taken too)
-  std::optional<double> optional_real(size_t i) const {     // d
+  double real(size_t i) const { return scalar(i).real; }  // D (an int is taken too)
+  std::optional<double> optional_real(size_t i) const {   // d
     return is_none(i) ? std::nullopt : std::optional(scalar(i).real);
   }
   bool boolean(size_t i) const {  // B
@@ -98,8 +108,8 @@ class Args {
     return reals(i);
   }
   std::span<const uint8_t> booleans(size_t i) const { return value(i).booleans->items; }  // Q
-  size_t tensor_count(size_t i) const;                   // V, v: how many the list has
-  Tensor* list_tensor(size_t i, size_t k) const;         // V, v: entry k; null for none (v only)
+  size_t tensor_count(size_t i) const;                      // V, v: how many the list has
+  Tensor* list_tensor(size_t i, size_t k) const;            // V, v: entry k; null for none (v only)
   std::optional<std::string_view> string(size_t i) const {  // G, g
     if (is_none(i)) return std::nullopt;
     return *value(i).string;
@@ -156,7 +166,9 @@ using KernelFunction = Result<void> (*)(KernelContext& context, const Args& args
 //   D double or int  d double, int or none      B bool              b bool or none
 //   L list of ints   l list of ints or none     F list of doubles   f list of doubles or none
 //   Q list of bools  G string                   g string or none    X any scalar, also as output
-//   A (after '>')    a tensor that gets its data pointer from the call (et_view): may have none yet
+//   M a tensor that the call reads and changes in place (copy_)
+//   A (after '>')    a tensor that gets its data pointer from argument 0 (et_view): may have none
+//   yet
 // ExecuTorch's emitter repeats the outputs after the arguments (the call's "return" slots); the
 // runtime drops them. "aten::add.out" is "TTS>T".
 struct Kernel {

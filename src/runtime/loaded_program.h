@@ -1,4 +1,5 @@
-// A decoded program with all that its methods share: operators, delegates, weights, compiled models.
+// A decoded program with all that its methods share: operators, delegates, weights, compiled
+// models.
 //
 // Immutable once made, but for the table of compiled delegates, which has a lock of its own: any
 // thread may load methods from it.
@@ -19,7 +20,8 @@ namespace pteron {
 
 // The application's threads, or null for none.
 struct ParallelFor {
-  void (*run)(void* context, size_t count, size_t grain, ParallelBody body, void* argument) = nullptr;
+  void (*run)(void* context, size_t count, size_t grain, ParallelBody body,
+              void* argument) = nullptr;
   void* context = nullptr;
 };
 
@@ -29,7 +31,8 @@ struct RuntimeOptions {
   std::vector<Weights> weights;
   std::shared_ptr<Allocator> allocator;  // Null: the system's.
   ParallelFor parallel_for;
-  uint64_t instruction_limit = 10'000'000;  // Instructions in one run, ExecuTorch's bound.
+  uint64_t instruction_limit = 10'000'000;    // Instructions in one run, ExecuTorch's bound.
+  uint64_t memory_limit = uint64_t{8} << 30;  // Of a method's own buffers, in bytes.
   bool profile = false;
   // Keeps alive what the tables point at (an application's operators).
   std::shared_ptr<const void> keep;
@@ -51,7 +54,8 @@ class LoadedProgram {
   // The compiled form of a delegate of the program, made at its first use and kept: delegates with
   // the same id, payload and compile specs share one, across methods too. One thread compiles it
   // while the others wait for that one only; a failure is not kept.
-  Result<std::shared_ptr<CompiledDelegate>> compiled(const DelegateDef& def, std::string_view method);
+  Result<std::shared_ptr<CompiledDelegate>> compiled(const DelegateDef& def,
+                                                     std::string_view method);
 
  private:
   struct State;

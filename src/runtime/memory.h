@@ -9,7 +9,7 @@ namespace pteron {
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  // At least `size` bytes aligned to `alignment` (a power of two); throws std::bad_alloc.
+  // At least `size` bytes aligned to `alignment`, a power of two up to 64; throws std::bad_alloc.
   virtual void* allocate(size_t size, size_t alignment) = 0;
   virtual void deallocate(void* data, size_t size) = 0;
 };
@@ -30,7 +30,8 @@ class Buffer {
   size_t size() const { return size_; }
 
  private:
-  Allocator* allocator_ = nullptr;
+  Allocator* allocator_ = nullptr;  // Null: block_ is from calloc.
+  void* block_ = nullptr;
   std::byte* data_ = nullptr;
   size_t size_ = 0;
 };

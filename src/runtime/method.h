@@ -23,15 +23,14 @@ struct ArrayView {
   std::span<const int64_t> shape;
   const int64_t* strides = nullptr;
 };
-using HostValue =
-    std::variant<std::monostate, ArrayView, int64_t, double, bool, std::string_view>;
+using HostValue = std::variant<std::monostate, ArrayView, int64_t, double, bool, std::string_view>;
 
 // What an input, an output or a state buffer is.
 struct ValueSpec {
   std::string name;
   ValueKind kind = ValueKind::None;
   DType dtype = DType::Float32;
-  std::vector<int64_t> shape;      // Upper bounds if dynamic.
+  std::vector<int64_t> shape;  // Upper bounds if dynamic.
   std::vector<uint8_t> dim_order;
   bool dynamic = false;
 };
@@ -43,7 +42,7 @@ struct InstructionTime {
   std::string name;      // "aten::add.out", "OpenvinoBackend", "move", "jump_false", "free"
   int64_t start_ns = 0;  // Of its first execution, from the start of the run.
   int64_t total_ns = 0;
-  uint64_t count = 0;    // More than 1 in loops.
+  uint64_t count = 0;  // More than 1 in loops.
   std::vector<DelegateProfileRow> inside;
 };
 
@@ -69,8 +68,8 @@ class Method {
   // Binds for one run, and puts back the bindings that were there.
   Result<void> run(std::span<const HostValue> inputs);
 
-  // Output `index` of the last run: fails with InvalidArgument if there was none. A tensor's strides
-  // (in bytes) are set where its memory is not row-major. Valid until the next run.
+  // Output `index` of the last run: fails with InvalidArgument if there was none. A tensor's
+  // strides (in bytes) are set where its memory is not row-major. Valid until the next run.
   Result<HostValue> output(size_t index);
 
   Result<HostValue> state(size_t index);

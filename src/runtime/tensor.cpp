@@ -37,16 +37,17 @@ Result<void> Tensor::resize(std::span<const int64_t> sizes) {
                                             describe(true) + " is wanted"};
   }
   if (dynamism_ == Dynamism::Static) {
-    return Error{Code::InvalidArgument, "shape " + describe_shape(sizes) + ", but the program fixes " +
-                                            describe()};
+    return Error{Code::InvalidArgument,
+                 "shape " + describe_shape(sizes) + ", but the program fixes " + describe()};
   }
-  // ExecuTorch bounds the number of elements, not each dimension. The product below counts a size of
-  // 0 as 1, as the strides do, so that those cannot overflow either.
+  // ExecuTorch bounds the number of elements, not each dimension. The product below counts a size
+  // of 0 as 1, as the strides do, so that those cannot overflow either.
   const uint64_t limit = std::max<uint64_t>(capacity_ / dtype_size(dtype_), 1);
   uint64_t product = 1;
   for (const int64_t size : sizes) {
-    if (size < 0 || !checked_mul(product, static_cast<uint64_t>(std::max<int64_t>(size, 1)), product) ||
-  product > limit) {
+    if (size < 0 ||
+        !checked_mul(product, static_cast<uint64_t>(std::max<int64_t>(size, 1)), product) ||
+        product > limit) {
       return Error{Code::InvalidArgument, "shape " + describe_shape(sizes) +
                                               " does not fit the program's upper bounds, " +
                                               describe(true)};

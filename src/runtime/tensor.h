@@ -49,11 +49,12 @@ class Tensor {
   }
   void set_raw(void* data) { data_ = data; }
 
-  // Changes the sizes. The rank is fixed; a static tensor takes only the sizes it has; a dynamic one
-  // takes any whose elements fit its capacity. Fails with InvalidArgument.
+  // Changes the sizes. The rank is fixed; a static tensor takes only the sizes it has; a dynamic
+  // one takes any whose elements fit its capacity. Fails with InvalidArgument.
   Result<void> resize(std::span<const int64_t> sizes);
 
-  // "float32 [1, 3, 224, 224]"; with "<=" before each size of a dynamic tensor's bounds if `bounds`.
+  // "float32 [1, 3, 224, 224]"; with "<=" before each size of a dynamic tensor's bounds if
+  // `bounds`.
   std::string describe(bool bounds = false) const;
 
  private:

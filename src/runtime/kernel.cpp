@@ -1,0 +1,96 @@
+#include "runtime/kernel.h"
+
+#include <cmath>
+#include <string>
+
+namespace pteron {
+namespace {
+
+// C++ leaves a double that does not fit undefined; here it saturates, and NaN is 0.
+int64_t saturate(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= 9223372036854775808.0) return INT64_MAX;
+  if (value < -9223372036854775808.0) return INT64_MIN;
+  return static_cast<int64_t>(value);
+}
+
+Error kind_error(ValueKind have, const char* got) {
+  return {Code::Malformed, std::string("the operator yields ") + got +
+                               ", but the program keeps it in a value of kind " +
+                               value_kind_name(have)};
+}
+
+}  // namespace
+
+template <>
+int64_t Scalar::to<int64_t>() const {
+  return kind == ValueKind::Double ? saturate(real) : integer;
+}
+template <>
+double Scalar::to<double>() const {
+  return real;
+}
+template <>
+float Scalar::to<float>() const {
+  return static_cast<float>(real);
+}
+template <>
+bool Scalar::to<bool>() const {
+  return kind == ValueKind::Double ? real != 0 : integer != 0;
+}
+
+Ints::Ints(const IntList& list, const Value* values) : size_(list.items.size()) {
+  int64_t* out = inline_;
+  if (size_ > kMaxRank) {
+    heap_ = std::make_unique<int64_t[]>(size_);
+    out = heap_.get();
+  }
+  for (size_t i = 0; i < size_; ++i) out[i] = values[list.items[i]].integer;
+}
+
+Scalar Args::scalar(size_t i) const {
+  const Value& v = value(i);
+  switch (v.kind) {
+    case ValueKind::Int:
+      return {v.kind, v.integer, static_cast<double>(v.integer)};
+    case ValueKind::Bool:
+      return {v.kind, v.boolean, v.boolean ? 1.0 : 0.0};
+    default:
+      assert(v.kind == ValueKind::Double);
+      return {ValueKind::Double, saturate(v.real), v.real};
+  }
+}
+
+size_t Args::tensor_count(size_t i) const {
+  const Value& v = value(i);
+  return v.kind == ValueKind::TensorList ? v.tensors->items.size()
+                                         : v.optional_tensors->items.size();
+}
+
+Tensor* Args::list_tensor(size_t i, size_t k) const {
+  const Value& v = value(i);
+  if (v.kind == ValueKind::TensorList) return values_[v.tensors->items[k]].tensor;
+  const int32_t item = v.optional_tensors->items[k];
+  if (item < 0 || values_[item].kind == ValueKind::None) return nullptr;
+  return values_[item].tensor;
+}
+
+Result<void> Args::set_int(size_t i, int64_t v) const {
+  if (value(i).kind != ValueKind::Int) return kind_error(value(i).kind, "an int");
+  value(i).integer = v;
+  return {};
+}
+
+Result<void> Args::set_real(size_t i, double v) const {
+  if (value(i).kind != ValueKind::Double) return kind_error(value(i).kind, "a double");
+  value(i).real = v;
+  return {};
+}
+
+Result<void> Args::set_bool(size_t i, bool v) const {
+  if (value(i).kind != ValueKind::Bool) return kind_error(value(i).kind, "a bool");
+  value(i).boolean = v;
+  return {};
+}
+
+}  // namespace pteron

@@ -1,0 +1,181 @@
+// The loop over a method's instructions.
+#include "runtime/method.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/method_state.h"
+
+namespace pteron {
+namespace {
+
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// ExecuTorch jumps if the condition is false, or if any element of a bool tensor is.
+bool is_false(const Value& condition) {
+  if (condition.kind == ValueKind::Bool) return !condition.boolean;
+  const Tensor& tensor = *condition.tensor;
+  const auto* data = tensor.data<const uint8_t>();
+  return std::any_of(data, data + tensor.numel(), [](uint8_t element) { return element == 0; });
+}
+
+}  // namespace
+
+void* MethodContext::scratch(size_t bytes) {
+  blocks_.emplace_back(allocator_, std::max<size_t>(bytes, 1));
+  return blocks_.back().data();
+}
+
+void MethodContext::parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) {
+  if (count == 0) return;
+  if (threads_.run == nullptr || count <= grain) {
+    body(argument, 0, count);
+  } else {
+    threads_.run(threads_.context, count, std::max<size_t>(grain, 1), body, argument);
+  }
+}
+
+Method::Method(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Method::~Method() = default;
+
+const std::string& Method::name() const { return state_->plan->name; }
+const std::vector<ValueSpec>& Method::inputs() const { return state_->input_specs; }
+const std::vector<ValueSpec>& Method::outputs() const { return state_->output_specs; }
+const std::vector<ValueSpec>& Method::states() const { return state_->state_specs; }
+
+Result<void> Method::State::run_step(Step& step) {
+  for (const ValueIndex index : step.unsure) {
+    const Tensor& tensor = *values[index].tensor;
+    if (tensor.raw() == nullptr && tensor.numel() > 0) {
+      return Error{Code::Malformed, "value " + std::to_string(index) + " has no memory here"};
+    }
+  }
+  if (step.kind == StepKind::Delegate) {
+    return step.delegate->execute(context, Args(step.args, values.data()));
+  }
+  return step.kernel->run(context, Args(step.args, values.data()), *step.kernel);
+}
+
+Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
+  std::vector<Step>& steps = chains[number];
+  const bool profile = program->options().profile;
+  for (size_t i = 0; i < steps.size();) {
+    if (left-- == 0) {
+      return error(Code::ResourceLimit, "it ran more instructions than the limit of " +
+                                            std::to_string(program->options().instruction_limit) +
+                                            "; raise instruction_limit if its loops are that long");
+    }
+    Step& step = steps[i];
+    const int64_t start = profile ? now_ns() : 0;
+    size_t next = i + 1;
+    switch (step.kind) {
+      case StepKind::Kernel:
+      case StepKind::Delegate: {
+        auto result = run_step(step);
+        context.reset();
+        if (!result.ok()) {
+          return error(result.error().code, "instruction " + std::to_string(i) + " (" +
+                                                step.name.substr(0, 80) +
+                                                "): " + result.error().message);
+        }
+        break;
+      }
+      case StepKind::Move:
+        values[step.to] = values[step.from];
+        break;
+      case StepKind::JumpFalse:
+        for (const ValueIndex index : step.unsure) {
+          const Tensor& tensor = *values[index].tensor;
+          if (tensor.raw() == nullptr && tensor.numel() > 0) {
+            return error(Code::Malformed, "instruction " + std::to_string(i) + " jumps on value " +
+                                              std::to_string(index) + ", which has no memory here");
+          }
+        }
+        if (is_false(values[step.from])) next = step.to;
+        break;
+      case StepKind::Free:
+        if (values[step.from].kind == ValueKind::Tensor) values[step.from].tensor->set_raw(nullptr);
+        break;
+    }
+    if (profile) {
+      StepTime& time = times[number][i];
+      if (time.count++ == 0) time.start_ns = start;
+      time.total_ns += now_ns() - start;
+    }
+    i = next;
+  }
+  return {};
+}
+
+Result<void> Method::execute() {
+  State& s = *state_;
+  s.has_result = false;
+  PTERON_TRY(s.prepare_run());
+  int64_t start = 0;
+  if (s.program->options().profile) {
+    start = now_ns();
+    for (auto& chain : s.times) std::fill(chain.begin(), chain.end(), State::StepTime());
+  }
+  uint64_t left = s.program->options().instruction_limit;
+  for (size_t chain = 0; chain < s.chains.size(); ++chain) PTERON_TRY(s.run_chain(chain, left));
+  if (s.program->options().profile) {
+    for (auto& chain : s.times) {
+      for (auto& time : chain) time.start_ns -= time.count > 0 ? start : 0;
+    }
+  }
+  for (size_t i = 0; i < s.outputs.size(); ++i) {
+    const Value& value = s.values[s.plan->outputs[i]];
+    if (value.kind == ValueKind::Tensor && value.tensor->raw() == nullptr &&
+        value.tensor->numel() > 0) {
+      return s.error(Code::Malformed, describe_position("output", i, s.output_specs[i]) +
+                                          " has no memory at the end");
+    }
+  }
+  PTERON_TRY(s.finish_run());
+  s.has_result = true;
+  return {};
+}
+
+std::vector<ExecutionReport> Method::execution() const {
+  std::vector<ExecutionReport> reports;
+  std::vector<const CompiledDelegate*> seen;
+  bool kernels = false;
+  for (const auto& chain : state_->chains) {
+    for (const Step& step : chain) {
+      kernels |= step.kind == StepKind::Kernel;
+      if (step.kind != StepKind::Delegate) continue;
+      if (std::find(seen.begin(), seen.end(), step.compiled.get()) != seen.end()) continue;
+      seen.push_back(step.compiled.get());
+      reports.push_back(step.compiled->report());
+    }
+  }
+  if (kernels) {
+    ExecutionReport report;
+    report.ran_by = "kernels";
+    report.device = "CPU";
+    report.precision = "program";
+    reports.insert(reports.begin(), report);
+  }
+  return reports;
+}
+
+std::vector<InstructionTime> Method::profile() const {
+  std::vector<InstructionTime> rows;
+  for (size_t c = 0; c < state_->chains.size(); ++c) {
+    for (size_t i = 0; i < state_->chains[c].size(); ++i) {
+      const Step& step = state_->chains[c][i];
+      const State::StepTime& time = state_->times[c][i];
+      rows.push_back(
+          {static_cast<uint32_t>(c), static_cast<uint32_t>(i), step.name, time.start_ns,
+           time.total_ns, time.count,
+           step.delegate ? step.delegate->profile() : std::vector<DelegateProfileRow>()});
+    }
+  }
+  return rows;
+}
+
+}  // namespace pteron

@@ -1,0 +1,422 @@
+// Method::load: memory, tensors, operators and delegates of a method.
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/checked.h"
+#include "runtime/method_state.h"
+
+namespace pteron {
+namespace {
+
+std::string join(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+ValueSpec spec_of(const std::string& fallback_name, const Value& value, const ValueDef& def) {
+  ValueSpec spec;
+  spec.name = fallback_name;
+  spec.kind = value.kind;
+  if (const auto* tensor = std::get_if<TensorDef>(&def)) {
+    if (!tensor->name.empty()) spec.name = tensor->name;
+    spec.dtype = tensor->dtype;
+    spec.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
+    spec.dim_order = tensor->dim_order;
+    spec.dynamic = tensor->dynamism == Dynamism::Bounded;
+  }
+  return spec;
+}
+
+}  // namespace
+
+Method::State::State(std::shared_ptr<LoadedProgram> loaded)
+    : program(std::move(loaded)),
+      allocator(program->options().allocator ? *program->options().allocator : system_allocator()),
+      context(allocator, program->options().parallel_for) {}
+
+Error Method::State::error(Code code, const std::string& message) const {
+  return {code, "method \"" + plan->name + "\": " + message};
+}
+
+Result<void> Method::State::load(const Method::State* shared) {
+  PTERON_TRY(plan_memory(shared));
+  PTERON_TRY(place_tensors());
+  PTERON_TRY(resolve_steps());
+  auto analyzed = analyze_data_flow(*plan, chains);
+  if (!analyzed.ok()) return error(analyzed.error().code, analyzed.error().message);
+  flow = *std::move(analyzed);
+  PTERON_TRY(give_memory_to_unplanned_outputs());
+  find_changes();
+  describe();
+  return {};
+}
+
+Result<void> Method::State::plan_memory(const Method::State* shared) {
+  for (size_t k = 0; k < plan->buffers.size(); ++k) {
+    const uint64_t size = plan->buffers[k];
+    if (shared && k >= 1 && k < shared->arenas.size()) {
+      if (shared->arenas[k]->buffer.size() < size) {
+        return error(Code::InvalidArgument,
+                     "it plans " + std::to_string(size) + " bytes for shared buffer " +
+                         std::to_string(k + 1) + ", but method \"" + shared->plan->name +
+                         "\", whose state it is to share, has " +
+                         std::to_string(shared->arenas[k]->buffer.size()) +
+                         "; load the larger one first");
+      }
+      arenas.push_back(shared->arenas[k]);
+      continue;
+    }
+    auto arena = std::make_shared<Arena>();
+    arena->buffer = Buffer(allocator, static_cast<size_t>(size));
+    arenas.push_back(std::move(arena));
+  }
+  return {};
+}
+
+// The data of a tensor that the program expects in a .ptd file.
+Result<void> Method::State::external_data(ValueIndex index, const TensorDef& def) {
+  const WeightsEntry* entry = program->find_weights(def.name);
+  const std::string what = "the weights \"" + def.name.substr(0, 80) + "\" ";
+  if (entry->layout && (entry->layout->dtype != def.dtype || entry->layout->sizes != def.sizes ||
+                        entry->layout->dim_order != def.dim_order)) {
+    const std::vector<int64_t> shape(entry->layout->sizes.begin(), entry->layout->sizes.end());
+    return error(Code::Malformed, what + "are " + std::string(dtype_name(entry->layout->dtype)) +
+                                      " " + describe_shape(shape) + ", but the program takes " +
+                                      tensors[index].describe() + " in its own memory order");
+  }
+  if (entry->data.size() != def.nbytes()) {
+    return error(Code::Malformed, what + "have " + std::to_string(entry->data.size()) +
+                                      " bytes, but the program takes " +
+                                      std::to_string(def.nbytes()));
+  }
+  if (!def.allocation &&
+      reinterpret_cast<uintptr_t>(entry->data.data()) % dtype_size(def.dtype) != 0) {
+    return error(Code::Malformed, what + "are not aligned to their dtype in the file");
+  }
+  return {};
+}
+
+Result<void> Method::State::place_tensors() {
+  const size_t count = plan->values.size();
+  tensors.resize(count);
+  values.resize(count);
+  std::set<std::string> missing;
+  for (ValueIndex i = 0; i < count; ++i) {
+    const ValueDef& def = plan->values[i];
+    Value& value = values[i];
+    value.kind = value_kind(def);
+    switch (value.kind) {
+      case ValueKind::Int:
+        value.integer = std::get<int64_t>(def);
+        break;
+      case ValueKind::Double:
+        value.real = std::get<double>(def);
+        break;
+      case ValueKind::Bool:
+        value.boolean = std::get<bool>(def);
+        break;
+      case ValueKind::String:
+        value.string = &std::get<std::string>(def);
+        break;
+      case ValueKind::IntList:
+        value.ints = &std::get<IntList>(def);
+        break;
+      case ValueKind::DoubleList:
+        value.reals = &std::get<DoubleList>(def);
+        break;
+      case ValueKind::BoolList:
+        value.booleans = &std::get<BoolList>(def);
+        break;
+      case ValueKind::TensorList:
+        value.tensors = &std::get<TensorList>(def);
+        break;
+      case ValueKind::OptionalTensorList:
+        value.optional_tensors = &std::get<OptionalTensorList>(def);
+        break;
+      case ValueKind::None:
+        break;
+      case ValueKind::Tensor: {
+        const auto& tensor = std::get<TensorDef>(def);
+        tensors[i] = Tensor(tensor);
+        value.tensor = &tensors[i];
+        if (tensor.external) {
+          if (!program->find_weights(tensor.name)) {
+            missing.insert("\"" + tensor.name.substr(0, 80) + "\"");
+            break;
+          }
+          PTERON_TRY(external_data(i, tensor));
+        }
+        if (tensor.allocation) {
+          tensors[i].set_raw(arenas[tensor.allocation->memory_id - 1]->buffer.data() +
+                             tensor.allocation->offset);
+          if (tensor.data || tensor.external) initialize_state(i);
+        } else if (tensor.external) {
+          tensors[i].set_raw(
+              const_cast<std::byte*>(program->find_weights(tensor.name)->data.data()));
+        } else if (tensor.data) {
+          tensors[i].set_raw(const_cast<std::byte*>(tensor.data->data()));
+        }
+        break;
+      }
+    }
+  }
+  if (!missing.empty()) {
+    std::string files;
+    for (const Weights& weights : program->options().weights)
+      files += (files.empty() ? "" : ", ") + weights.origin;
+    return error(
+        Code::Missing,
+        "its weights are in another file, and these keys were not found: " + join(missing) +
+            (files.empty() ? "; give the .ptd file (--weights)" : "; looked in " + files));
+  }
+  return {};
+}
+
+// Copies the initial bytes of a planned tensor, unless a method that shares the memory has done it.
+void Method::State::initialize_state(ValueIndex index) {
+  const auto& def = std::get<TensorDef>(plan->values[index]);
+  Arena& arena = *arenas[def.allocation->memory_id - 1];
+  if (!arena.initialized.emplace(def.allocation->offset, def.nbytes()).second) return;
+  const Bytes data = def.external ? program->find_weights(def.name)->data : *def.data;
+  if (!data.empty())
+    std::memcpy(arena.buffer.data() + def.allocation->offset, data.data(), data.size());
+}
+
+Result<void> Method::State::resolve_steps() {
+  // All that is missing is named at once.
+  std::set<std::string> operators;
+  std::set<std::string> delegates;
+  for (const Chain& chain : plan->chains) {
+    for (const Instruction& instruction : chain.instructions) {
+      if (const auto* call = std::get_if<KernelCall>(&instruction)) {
+        const std::string& name = plan->operators[call->op];
+        if (!program->find_kernel(name)) operators.insert(name.substr(0, 80));
+      } else if (const auto* delegated = std::get_if<DelegateCall>(&instruction)) {
+        const std::string& id = plan->delegates[delegated->delegate].id;
+        if (!program->find_delegate(id)) delegates.insert(id.substr(0, 80));
+      }
+    }
+  }
+  if (!delegates.empty()) {
+    return error(Code::Missing, "the program needs a delegate that this library does not have: " +
+                                    join(delegates) +
+                                    "; export it for OpenVINO or without a delegate");
+  }
+  if (!operators.empty()) {
+    return error(Code::Missing, "these operators are missing: " + join(operators));
+  }
+
+  for (const Chain& chain : plan->chains) {
+    std::vector<Step> steps(chain.instructions.size());
+    for (size_t i = 0; i < steps.size(); ++i) {
+      Step& step = steps[i];
+      const std::string where = "instruction " + std::to_string(i);
+      const Instruction& instruction = chain.instructions[i];
+      if (const auto* call = std::get_if<KernelCall>(&instruction)) {
+        PTERON_TRY(resolve_kernel(step, *call, where));
+      } else if (const auto* delegated = std::get_if<DelegateCall>(&instruction)) {
+        PTERON_TRY(resolve_delegate(step, *delegated, where));
+      } else if (const auto* move = std::get_if<MoveCall>(&instruction)) {
+        step.kind = StepKind::Move;
+        step.from = move->from;
+        step.to = move->to;
+        step.name = "move";
+      } else if (const auto* jump = std::get_if<JumpFalseCall>(&instruction)) {
+        step.kind = StepKind::JumpFalse;
+        step.from = jump->condition;
+        step.to = jump->destination;
+        step.name = "jump_false";
+      } else {
+        step.kind = StepKind::Free;
+        step.from = std::get<FreeCall>(instruction).value;
+        step.name = "free";
+      }
+    }
+    times.emplace_back(steps.size());
+    chains.push_back(std::move(steps));
+  }
+  return {};
+}
+
+Result<void> Method::State::resolve_kernel(Step& step, const KernelCall& call,
+                                           const std::string& where) {
+  step.kind = StepKind::Kernel;
+  step.name = plan->operators[call.op];
+  step.kernel = program->find_kernel(step.name);
+  auto args = match_signature(*step.kernel, call.args, values.data());
+  if (!args.ok())
+    return error(args.error().code, where + " (" + step.name + "): " + args.error().message);
+  step.args = *args;
+  return {};
+}
+
+Result<void> Method::State::resolve_delegate(Step& step, const DelegateCall& call,
+                                             const std::string& where) {
+  const DelegateDef& def = plan->delegates[call.delegate];
+  step.kind = StepKind::Delegate;
+  step.name = def.id;
+  step.args = call.args;
+  const std::string place = where + " (delegate " + def.id.substr(0, 80) + "): ";
+  auto compiled = program->compiled(def, plan->name);
+  if (!compiled.ok()) return error(compiled.error().code, place + compiled.error().message);
+  step.compiled = *std::move(compiled);
+  auto instance = step.compiled->instantiate(Args(step.args, values.data()));
+  if (!instance.ok()) return error(instance.error().code, place + instance.error().message);
+  step.delegate = *std::move(instance);
+  return {};
+}
+
+// A tensor that an instruction writes, and that the file gives no place, gets memory of its own.
+Result<void> Method::State::give_memory_to_unplanned_outputs() {
+  uint64_t total = 0;
+  const auto give = [&](ValueIndex index) -> Result<void> {
+    Tensor& tensor = tensors[index];
+    if (tensor.raw() != nullptr || tensor.capacity() == 0) return {};
+    if (!checked_add(total, static_cast<uint64_t>(tensor.capacity()), total) ||
+        total > program->options().memory_limit) {
+      return error(Code::ResourceLimit, "its outputs need more memory than the limit of " +
+                                            std::to_string(program->options().memory_limit) +
+                                            " bytes; raise memory_limit if the file is trusted");
+    }
+    own_memory.emplace_back(allocator, tensor.capacity());
+    tensor.set_raw(own_memory.back().data());
+    return {};
+  };
+  std::set<ValueIndex> inputs_of_plan(plan->inputs.begin(), plan->inputs.end());
+  for (const auto& chain : chains) {
+    for (const Step& step : chain) {
+      if (step.kind != StepKind::Kernel && step.kind != StepKind::Delegate) continue;
+      for (size_t i = 0; i < step.args.size(); ++i) {
+        if (!step.writes(i)) continue;
+        if (step.kernel && Signature(step.kernel->signature).letter(i) == 'A') continue;
+        const Value& value = values[step.args[i]];
+        if (value.kind == ValueKind::Tensor) {
+          PTERON_TRY(give(step.args[i]));
+        } else if (value.kind == ValueKind::TensorList) {
+          for (const ValueIndex item : value.tensors->items) PTERON_TRY(give(item));
+        }
+      }
+    }
+  }
+  // Inputs without a place are pointed at the caller's memory; where that cannot be, they get a
+  // copy.
+  for (const ValueIndex index : plan->inputs) {
+    if (values[index].kind == ValueKind::Tensor) PTERON_TRY(give(index));
+  }
+  return {};
+}
+
+void Method::State::find_changes() {
+  std::set<ValueIndex> changed;
+  std::set<ValueIndex> pointers;
+  for (const auto& chain : chains) {
+    for (const Step& step : chain) {
+      if (step.kind == StepKind::Move) changed.insert(step.to);
+      if (step.kind == StepKind::Free && values[step.from].kind == ValueKind::Tensor)
+        pointers.insert(step.from);
+      if (step.kind != StepKind::Kernel) continue;
+      const Signature signature(step.kernel->signature);
+      for (size_t i = 0; i < step.args.size(); ++i) {
+        if (!signature.is_output(i)) continue;
+        if (values[step.args[i]].kind != ValueKind::Tensor) changed.insert(step.args[i]);
+        if (signature.letter(i) == 'A') pointers.insert(step.args[i]);
+      }
+    }
+  }
+  for (const ValueIndex index : changed) changed_values.push_back({index, values[index]});
+  // A FreeCall after a MoveCall clears the memory of the tensor that was moved.
+  const bool has_moves = std::any_of(changed.begin(), changed.end(), [&](ValueIndex i) {
+    return values[i].kind == ValueKind::Tensor;
+  });
+  if (has_moves && !pointers.empty()) {
+    for (ValueIndex i = 0; i < values.size(); ++i) {
+      if (values[i].kind == ValueKind::Tensor) pointers.insert(i);
+    }
+  }
+  for (const ValueIndex index : pointers) changed_pointers.push_back({index, tensors[index].raw()});
+
+  const auto is_unsure = [&](ValueIndex index) {
+    return values[index].kind == ValueKind::Tensor &&
+           ((tensors[index].raw() == nullptr && tensors[index].capacity() > 0) ||
+            pointers.count(index) > 0 || changed.count(index) > 0);
+  };
+  for (auto& chain : chains) {
+    for (Step& step : chain) {
+      for (size_t i = 0; i < step.args.size(); ++i) {
+        if (step.kernel && Signature(step.kernel->signature).letter(i) == 'A') continue;
+        const Value& value = values[step.args[i]];
+        if (value.kind == ValueKind::TensorList) {
+          for (const ValueIndex item : value.tensors->items) {
+            if (is_unsure(item)) step.unsure.push_back(item);
+          }
+        } else if (value.kind == ValueKind::OptionalTensorList) {
+          for (const int32_t item : value.optional_tensors->items) {
+            if (item >= 0 && is_unsure(static_cast<ValueIndex>(item)))
+              step.unsure.push_back(static_cast<ValueIndex>(item));
+          }
+        } else if (is_unsure(step.args[i])) {
+          step.unsure.push_back(step.args[i]);
+        }
+      }
+      if (step.kind == StepKind::JumpFalse && is_unsure(step.from))
+        step.unsure.push_back(step.from);
+    }
+  }
+}
+
+void Method::State::describe() {
+  inputs.resize(plan->inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueIndex index = plan->inputs[i];
+    input_specs.push_back(spec_of("input" + std::to_string(i), values[index], plan->values[index]));
+    if (values[index].kind == ValueKind::Tensor) inputs[i].own = tensors[index].raw();
+    if (values[index].kind == ValueKind::None) inputs[i].bound = true;
+  }
+  outputs.resize(plan->outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueIndex index = plan->outputs[i];
+    output_specs.push_back(
+        spec_of("output" + std::to_string(i), values[index], plan->values[index]));
+    if (values[index].kind == ValueKind::Tensor) outputs[i].own = tensors[index].raw();
+  }
+  for (ValueIndex index = 0; index < values.size(); ++index) {
+    if (!flow.is_state[index]) continue;
+    // Two values may name one buffer.
+    const auto& def = std::get<TensorDef>(plan->values[index]);
+    const bool known = std::any_of(states.begin(), states.end(), [&](ValueIndex other) {
+      const auto& other_def = std::get<TensorDef>(plan->values[other]);
+      return tensors[other].raw() == tensors[index].raw() && other_def.nbytes() == def.nbytes() &&
+             other_def.dtype == def.dtype && other_def.sizes == def.sizes;
+    });
+    if (known) continue;
+    state_specs.push_back(
+        spec_of("state" + std::to_string(states.size()), values[index], plan->values[index]));
+    states.push_back(index);
+  }
+}
+
+Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<LoadedProgram> program,
+                                             std::string_view name, Method* shares_state_with) {
+  const std::vector<Plan>& plans = program->program().plans;
+  const auto found =
+      std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) { return plan.name == name; });
+  if (found == plans.end()) {
+    std::string names;
+    for (const Plan& plan : plans)
+      names += (names.empty() ? "\"" : ", \"") + plan.name.substr(0, 80) + "\"";
+    return Error{Code::InvalidArgument,
+                 "no method \"" + std::string(name.substr(0, 80)) + "\"; the program has " + names};
+  }
+  if (shares_state_with && shares_state_with->state_->program != program) {
+    return Error{Code::InvalidArgument,
+                 "a method can share state with one of the same program only"};
+  }
+  auto state = std::make_unique<State>(std::move(program));
+  state->plan = &*found;
+  PTERON_TRY(state->load(shares_state_with ? shares_state_with->state_.get() : nullptr));
+  return std::unique_ptr<Method>(new Method(std::move(state)));
+}
+
+}  // namespace pteron

@@ -1,0 +1,129 @@
+// What a Method is made of. Internal to src/runtime: method_load.cpp fills it, method_bind.cpp and
+// method.cpp use it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/data_flow.h"
+#include "runtime/method.h"
+#include "runtime/steps.h"
+
+namespace pteron {
+
+// A planned buffer; methods that share state share those of memory id 2 and up.
+struct Arena {
+  Buffer buffer;
+  // Where initial data has been put: a method that joins later must not undo what has changed
+  // since.
+  std::map<uint64_t, uint64_t> initialized;  // offset -> size
+};
+
+struct InputBinding {
+  bool bound = false;
+  bool copies = false;   // The caller's array is copied into `own` at each run.
+  void* own = nullptr;   // The tensor's planned memory.
+  void* data = nullptr;  // What the tensor points at during a run.
+  ArrayView array;       // The caller's; its shape and strides are below.
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;  // In bytes; empty means dense row-major.
+};
+
+struct OutputBinding {
+  bool bound = false;
+  bool direct = false;  // The tensor points at the caller's memory during a run.
+  void* own = nullptr;
+  void* data = nullptr;
+  size_t capacity = 0;
+};
+
+// Scratch memory of one call, and the application's threads.
+class MethodContext final : public KernelContext {
+ public:
+  MethodContext(Allocator& allocator, ParallelFor threads)
+      : allocator_(allocator), threads_(threads) {}
+  void* scratch(size_t bytes) override;
+  void parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) override;
+  void reset() {
+    if (!blocks_.empty()) blocks_.clear();
+  }
+
+ private:
+  Allocator& allocator_;
+  ParallelFor threads_;
+  std::vector<Buffer> blocks_;
+};
+
+struct Method::State {
+  explicit State(std::shared_ptr<LoadedProgram> loaded);
+
+  std::shared_ptr<LoadedProgram> program;
+  const Plan* plan = nullptr;
+  Allocator& allocator;
+  MethodContext context;
+
+  std::vector<std::shared_ptr<Arena>> arenas;  // arenas[k] is memory id k + 1.
+  std::vector<Buffer> own_memory;              // Of tensors that are written but not planned.
+  std::vector<Tensor> tensors;  // By value index; unused where the value is no tensor.
+  std::vector<Value> values;
+  std::vector<std::vector<Step>> chains;
+  DataFlow flow;
+
+  // What a run may change, with what it was at load: put back before each run.
+  struct ChangedValue {
+    ValueIndex index;
+    Value initial;
+  };
+  struct ChangedPointer {
+    ValueIndex index;
+    void* initial;
+  };
+  std::vector<ChangedValue> changed_values;
+  std::vector<ChangedPointer> changed_pointers;
+
+  std::vector<InputBinding> inputs;
+  std::vector<OutputBinding> outputs;
+  std::vector<ValueIndex> states;
+  std::vector<ValueSpec> input_specs;
+  std::vector<ValueSpec> output_specs;
+  std::vector<ValueSpec> state_specs;
+  bool has_result = false;
+  // Behind the views that output() and state() give.
+  std::vector<std::vector<int64_t>> output_strides;
+  std::vector<std::vector<int64_t>> state_strides;
+
+  struct StepTime {
+    int64_t start_ns = 0;
+    int64_t total_ns = 0;
+    uint64_t count = 0;
+  };
+  std::vector<std::vector<StepTime>> times;
+
+  // Errors with `method "forward": ` in front.
+  Error error(Code code, const std::string& message) const;
+
+  Result<void> load(const Method::State* shared);
+  Result<void> plan_memory(const Method::State* shared);
+  Result<void> place_tensors();
+  Result<void> external_data(ValueIndex index, const TensorDef& def);
+  Result<void> resolve_steps();
+  Result<void> resolve_kernel(Step& step, const KernelCall& call, const std::string& where);
+  Result<void> resolve_delegate(Step& step, const DelegateCall& call, const std::string& where);
+  Result<void> give_memory_to_unplanned_outputs();
+  void find_changes();
+  void describe();
+
+  Result<InputBinding> make_input_binding(size_t index, const HostValue& value);
+  Result<void> prepare_run();
+  Result<void> run_chain(size_t number, uint64_t& left);
+  Result<void> run_step(Step& step);
+  Result<void> finish_run();
+  void initialize_state(ValueIndex index);
+};
+
+// "input 0 "x""
+std::string describe_position(const char* what, size_t index, const ValueSpec& spec);
+
+}  // namespace pteron
