@@ -6,11 +6,11 @@
 
 namespace pteron {
 
-// Nothing if the variable is not set, or if this process runs with more rights than its caller
-// (set-user-ID): then the environment is not to be trusted.
-std::optional<std::string> read_environment(const char* name);
-
-// Whether the process runs with more rights than its caller.
+// Whether this process runs with more rights than its caller (set-user-ID): then the environment is
+// not to be trusted.
 bool is_privileged_process();
+
+// Nothing if the variable is not set, or if the process is privileged.
+std::optional<std::string> read_environment(const char* name);
 
 }  // namespace pteron

@@ -23,6 +23,9 @@ class SharedLibrary {
     return reinterpret_cast<Fn*>(find_address(name));
   }
 
+  // Unloads a library that was refused before it started anything. Else it stays loaded for ever.
+  void close();
+
   // The file that the address `of` was loaded from; empty if the system does not say.
   static std::filesystem::path file_of(void (*of)());
 
@@ -34,7 +37,7 @@ class SharedLibrary {
   explicit SharedLibrary(void* handle) : handle_(handle) {}
   Address find_address(const char* name) const;
 
-  void* handle_;  // Never closed: OpenVINO's threads outlive us.
+  void* handle_;  // Not closed by a destructor: OpenVINO's threads outlive us.
 };
 
 }  // namespace pteron

@@ -2,6 +2,7 @@
 #include <link.h>
 
 #include <string>
+#include <utility>
 
 #include "base/shared_library.h"
 
@@ -19,6 +20,8 @@ Result<SharedLibrary> SharedLibrary::open(const std::filesystem::path& path) {
 SharedLibrary::Address SharedLibrary::find_address(const char* name) const {
   return reinterpret_cast<Address>(::dlsym(handle_, name));
 }
+
+void SharedLibrary::close() { ::dlclose(std::exchange(handle_, nullptr)); }
 
 std::filesystem::path SharedLibrary::file_of(void (*of)()) {
   Dl_info where{};

@@ -1,6 +1,7 @@
 #include <windows.h>
 
 #include <string>
+#include <utility>
 
 #include "base/paths.h"
 #include "base/shared_library.h"
@@ -38,6 +39,8 @@ Result<SharedLibrary> SharedLibrary::open(const std::filesystem::path& path) {
 SharedLibrary::Address SharedLibrary::find_address(const char* name) const {
   return reinterpret_cast<Address>(GetProcAddress(static_cast<HMODULE>(handle_), name));
 }
+
+void SharedLibrary::close() { FreeLibrary(static_cast<HMODULE>(std::exchange(handle_, nullptr))); }
 
 std::filesystem::path SharedLibrary::file_of(void (*of)()) {
   HMODULE module = nullptr;

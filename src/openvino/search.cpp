@@ -1,0 +1,208 @@
+#include "openvino/search.h"
+
+#include <algorithm>
+#include <span>
+#include <system_error>
+
+#include "base/environment.h"
+#include "base/paths.h"
+#include "base/version_text.h"
+
+namespace pteron {
+namespace fs = std::filesystem;
+namespace {
+
+// Sub-folders of an install, from whichever level of it is given; {a,b} stands for either.
+constexpr std::string_view kLinuxSubfolders[] = {
+    ".",
+    "{openvino/,}libs",                                          // pip
+    "{runtime/,}{lib,bin}/{intel64,aarch64}{,/Release,/Debug}",  // archives, from their top
+    "{runtime/,}{lib,lib64,bin}",                                // packages
+    "{intel64,aarch64}{,/Release,/Debug}",                       // archives, from lib or bin
+    "{Release,Debug}",                                           // and from the last level
+    "{lib/,}{x86_64,aarch64}-linux-gnu",                         // Debian's, from /usr or /usr/lib
+    "site-packages/openvino/libs",
+};
+constexpr std::string_view kWindowsSubfolders[] = {
+    ".",
+    "{openvino/,}libs",
+    "{runtime/,}{bin,lib}/{intel64,arm64,aarch64}{,/Release,/Debug}",
+    "{runtime/,}{bin,lib}",
+    "{intel64,arm64,aarch64}{,/Release,/Debug}",
+    "{Release,Debug}",
+    "{Lib/,}site-packages/openvino/libs",             // an environment of Python's
+    "Library/bin{,/intel64/Release,/intel64/Debug}",  // one of conda's
+};
+
+std::span<const std::string_view> subfolder_patterns(Os os) {
+  if (os == Os::Windows) return kWindowsSubfolders;
+  return kLinuxSubfolders;
+}
+
+// Appends each text that `pattern` stands for, in the order of its alternatives.
+void expand(std::string_view prefix, std::string_view pattern, std::vector<std::string>& out) {
+  const size_t open = pattern.find('{');
+  if (open == std::string_view::npos) {
+    out.push_back(std::string(prefix) + std::string(pattern));
+    return;
+  }
+  const size_t close = pattern.find('}', open);
+  std::string_view alternatives = pattern.substr(open + 1, close - open - 1);
+  while (true) {
+    const size_t comma = alternatives.find(',');
+    std::string taken(prefix);
+    taken += pattern.substr(0, open);
+    taken += alternatives.substr(0, comma);
+    expand(taken, pattern.substr(close + 1), out);
+    if (comma == std::string_view::npos) return;
+    alternatives.remove_prefix(comma + 1);
+  }
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return result;
+}
+
+// The sub-folders of `folder` whose name starts with `prefix`, newest version first.
+std::vector<fs::path> versioned_folders(const fs::path& folder, std::string_view prefix) {
+  std::vector<std::pair<std::string, fs::path>> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = path_to_utf8(entry->path().filename());
+    std::error_code ignored;
+    if (name.starts_with(prefix) && entry->is_directory(ignored)) {
+      found.emplace_back(std::move(name), entry->path());
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return version_less(b.first, a.first); });
+  std::vector<fs::path> folders;
+  for (auto& [name, path] : found) folders.push_back(std::move(path));
+  return folders;
+}
+
+// The C libraries directly in `folder`, newest version first; a name without a version comes last.
+std::vector<fs::path> libraries_directly_in(const fs::path& folder, Os os) {
+  std::vector<std::pair<std::optional<OpenvinoVersion>, fs::path>> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!is_c_library_name(path_to_utf8(entry->path().filename()), os)) continue;
+    std::error_code unresolved;
+    fs::path file = fs::canonical(entry->path(), unresolved);
+    if (unresolved) file = entry->path();  // A dangling link: loading it will say so.
+    const auto version = version_in_file_name(path_to_utf8(file.filename()));
+    found.emplace_back(version, std::move(file));
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
+  std::vector<fs::path> files;
+  for (auto& [version, file] : found) files.push_back(std::move(file));
+  return files;
+}
+
+}  // namespace
+
+bool is_c_library_name(std::string_view name, Os os) {
+  if (os == Os::Windows) {
+    const std::string plain = lower(name);
+    return plain == "openvino_c.dll" || plain == "openvino_cd.dll";
+  }
+  constexpr std::string_view kName = "libopenvino_c.so";
+  if (!name.starts_with(kName)) return false;
+  const std::string_view suffix = name.substr(kName.size());
+  if (suffix.empty()) return true;
+  return suffix.size() > 1 && suffix.front() == '.' &&
+         suffix.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+std::string_view c_library_pattern(Os os) {
+  return os == Os::Windows ? "openvino_c.dll" : "libopenvino_c.so*";
+}
+
+std::vector<std::string> library_subfolders(Os os) {
+  std::vector<std::string> folders;
+  for (const std::string_view pattern : subfolder_patterns(os)) expand("", pattern, folders);
+  return folders;
+}
+
+std::string library_subfolders_text(Os os) {
+  std::string text;
+  for (const std::string_view pattern : subfolder_patterns(os)) {
+    if (pattern == ".") continue;
+    text += pattern;
+    text += ' ';
+  }
+  return text + "lib{,64}/python3*/site-packages/openvino/libs";
+}
+
+std::vector<fs::path> find_c_libraries(const fs::path& folder, Os os) {
+  std::vector<fs::path> places;
+  for (const std::string& name : library_subfolders(os)) {
+    places.push_back(name == "." ? folder : folder / path_from_utf8(name));
+  }
+  for (const char* lib : {"lib", "lib64"}) {
+    for (const fs::path& python : versioned_folders(folder / lib, "python3")) {
+      places.push_back(python / "site-packages" / "openvino" / "libs");
+    }
+  }
+  std::vector<fs::path> files;
+  for (const fs::path& place : places) {
+    for (fs::path& file : libraries_directly_in(place, os)) {
+      if (std::find(files.begin(), files.end(), file) == files.end()) {
+        files.push_back(std::move(file));
+      }
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> system_library_names(Os os) {
+  if (os == Os::Windows) return {"openvino_c.dll"};
+  std::vector<std::string> names = {"libopenvino_c.so"};
+  // There is no asking the system for "any version", so all that may exist are named: two years
+  // ahead of this release, to the oldest that we take.
+  constexpr int kNewestYear = 28;
+  for (int year = kNewestYear; year >= kOldestOpenvino.year - 2000; --year) {
+    for (int minor = 9; minor >= (year == kOldestOpenvino.year - 2000 ? kOldestOpenvino.minor : 0);
+         --minor) {
+      for (int patch = 3; patch >= 0; --patch) {
+        names.push_back("libopenvino_c.so." + std::to_string(year * 100 + minor * 10 + patch));
+      }
+    }
+  }
+  return names;
+}
+
+std::vector<fs::path> standard_install_folders() {
+  std::vector<fs::path> parents;
+  if (kThisOs == Os::Windows) {
+    for (const char* variable : {"ProgramFiles(x86)", "ProgramFiles", "ProgramW6432"}) {
+      if (const auto folder = read_environment(variable)) {
+        parents.push_back(path_from_utf8(*folder) / "Intel");
+      }
+    }
+  } else {
+    parents = {"/opt/intel", "/opt"};
+  }
+  std::vector<fs::path> folders;
+  for (const fs::path& parent : parents) {
+    for (fs::path& folder : versioned_folders(parent, "openvino")) {
+      folders.push_back(std::move(folder));
+    }
+  }
+  return folders;
+}
+
+SearchSurroundings real_surroundings() {
+  return {read_environment,
+          is_privileged_process(),
+          {},
+          standard_install_folders(),
+          system_library_names(kThisOs)};
+}
+
+}  // namespace pteron
