@@ -1,0 +1,184 @@
+// The delegate "OpenvinoBackend": payloads that ExecuTorch's OpenVINO partitioner exported.
+#include <algorithm>
+
+#include "openvino/blob.h"
+#include "openvino/core.h"
+#include "openvino/request.h"
+#include "openvino/status.h"
+
+namespace pteron {
+namespace {
+
+// The compile spec's device: text from a file, so it is bounded and printable before anyone uses
+// it.
+Result<std::string> spec_device(const DelegateDef& def) {
+  std::string device;
+  bool found = false;
+  for (const CompileSpec& spec : def.specs) {
+    if (spec.key != "device") continue;
+    if (found) return Error{Code::Malformed, "the compile spec \"device\" is there twice"};
+    found = true;
+    device.assign(reinterpret_cast<const char*>(spec.value.data()),
+                  std::min<size_t>(spec.value.size(), 256));
+    while (!device.empty() && device.back() == '\0') device.pop_back();
+    const bool plain = std::all_of(device.begin(), device.end(), [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+             c == '.' || c == ':' || c == ',' || c == '_' || c == '-' || c == '(' || c == ')' ||
+             c == ' ';
+    });
+    if (spec.value.size() > 256 || !plain) {
+      return Error{Code::Malformed, "the compile spec \"device\" is no device name"};
+    }
+  }
+  return device;
+}
+
+Result<void> refuse_virtual_device(const std::string& device) {
+  for (const char* kind : {"AUTO", "HETERO", "MULTI", "BATCH"}) {
+    const std::string name(kind);
+    if (device == name || device.rfind(name + ":", 0) == 0) {
+      return Error{Code::Unsupported,
+                   "device " + device +
+                       " takes no compiled model, and the program holds only that; "
+                       "name a device itself, such as CPU"};
+    }
+  }
+  return {};
+}
+
+class CompiledBlob final : public CompiledDelegate {
+ public:
+  CompiledBlob(const Core& core, CompiledModelHandle model, Ports ports)
+      : core_(core),
+        model_(std::make_shared<CompiledModelHandle>(std::move(model))),
+        ports_(std::move(ports)) {}
+
+  Result<std::unique_ptr<DelegateInstance>> instantiate(const Args& args) override {
+    const size_t wanted = ports_.inputs.size() + ports_.outputs.size();
+    if (args.size() != wanted) {
+      return Error{Code::Malformed, "the model has " + std::to_string(ports_.inputs.size()) +
+                                        " inputs and " + std::to_string(ports_.outputs.size()) +
+                                        " outputs, but the program gives " +
+                                        std::to_string(args.size()) + " arguments"};
+    }
+    for (size_t i = 0; i < ports_.inputs.size(); ++i)
+      PTERON_TRY(check_input(ports_.inputs[i], args.value(i)));
+    for (size_t i = 0; i < ports_.outputs.size(); ++i) {
+      PTERON_TRY(check_output(ports_.outputs[i], args.value(ports_.inputs.size() + i)));
+    }
+    return make_request(core_.library, model_, ports_, args);
+  }
+
+  ExecutionReport report() const override {
+    ExecutionReport report;
+    report.ran_by = "OpenVINO " + core_.library.version().text();
+    report.library = core_.library.file();
+    report.device = core_.device;
+    report.precision = property("INFERENCE_PRECISION_HINT");
+    for (const char* key : {"EXECUTION_DEVICES", "EXECUTION_MODE_HINT", "INFERENCE_NUM_THREADS",
+                            "NUM_STREAMS", "PERFORMANCE_HINT", "ENABLE_CPU_PINNING"}) {
+      add(report, key);
+    }
+    for (const auto& set : core_.properties) add(report, set.first.c_str());
+    return report;
+  }
+
+ private:
+  std::string property(const char* key) const {
+    char* text = nullptr;
+    const auto status = core_.library->ov_compiled_model_get_property(model_->get(), key, &text);
+    return status == ov::ov_status_e::Ok ? take_text(core_.library, text) : std::string();
+  }
+
+  void add(ExecutionReport& report, const char* key) const {
+    const auto same = [&](const auto& p) { return p.first == key; };
+    if (std::any_of(report.properties.begin(), report.properties.end(), same)) return;
+    const std::string value = property(key);
+    if (!value.empty()) report.properties.emplace_back(key, value);
+  }
+
+  const Core& core_;
+  std::shared_ptr<CompiledModelHandle> model_;
+  Ports ports_;
+};
+
+// OpenVINO refused the blob: is it damaged, or was it made for another version, machine or driver?
+Error import_error(const Core& core, const BlobInfo& blob, ov::ov_status_e status) {
+  const OpenvinoVersion running = core.library.version();
+  const std::string remedy = "; export the model again beside OpenVINO " + running.text() +
+                             ", or run it on the OpenVINO that made it";
+  const bool other_version = (blob.kind == BlobKind::Cpu && running.year >= 2026) ||
+                             (blob.kind == BlobKind::CpuStamped && blob.version != running.text());
+  if (blob.kind != BlobKind::Unknown && core.device != "CPU") {
+    return openvino_error(core.library, Code::Unsupported,
+                          "the model was compiled for the CPU, and the device is " + core.device +
+                              "; use --device CPU, or export it for " + core.device,
+                          status);
+  }
+  if (other_version) {
+    return openvino_error(core.library, Code::Unsupported,
+                          "the model was compiled by " + blob.maker() +
+                              ", and this process runs OpenVINO " + running.text() + remedy,
+                          status);
+  }
+  if (blob.kind == BlobKind::CpuStamped) {
+    return openvino_error(core.library, Code::Unsupported,
+                          "the model was compiled by " + blob.maker() +
+                              ", the version in use, but perhaps for another kind of CPU; export "
+                              "it again on this one",
+                          status);
+  }
+  if (blob.kind == BlobKind::Unknown) {
+    return openvino_error(core.library, Code::Unsupported,
+                          "device " + core.device +
+                              " refuses the compiled model: it may be for another device, "
+                              "OpenVINO or driver version" +
+                              remedy,
+                          status);
+  }
+  return openvino_error(core.library, Code::Malformed,
+                        "the OpenVINO blob is damaged; export the model again", status);
+}
+
+class OpenvinoDelegate final : public Delegate {
+ public:
+  explicit OpenvinoDelegate(OpenvinoOptions options) : options_(std::move(options)) {}
+
+  std::string_view id() const override { return "OpenvinoBackend"; }
+
+  Result<std::shared_ptr<CompiledDelegate>> compile(const DelegateSource& source) override {
+    PTERON_ASSIGN(const std::string from_spec, spec_device(source.def));
+    std::string device = normalize_device(options_.device.empty() ? from_spec : options_.device);
+    if (device.empty()) device = "CPU";
+    if (device == "NONE") {
+      return Error{Code::Missing, "it needs OpenVINO, which the option device=none switches off"};
+    }
+    PTERON_TRY(refuse_virtual_device(device));
+    PTERON_ASSIGN(const BlobInfo blob, inspect_blob(source.def.payload));
+    PTERON_ASSIGN(const OpenvinoLibrary* library, load_openvino(options_.library));
+    PTERON_ASSIGN(const Core* core, find_core(*library, device, options_));
+
+    ov::ov_compiled_model_t* raw = nullptr;
+    // From 2026 on OpenVINO reads the blob where it lies for as long as the model lives; the
+    // program keeps it.
+    const auto status = (*library)->ov_core_import_model(
+        core->handle, reinterpret_cast<const char*>(source.def.payload.data()),
+        source.def.payload.size(), device.c_str(), &raw);
+    if (status != ov::ov_status_e::Ok) return import_error(*core, blob, status);
+    CompiledModelHandle model(*library, raw);
+    PTERON_ASSIGN(Ports ports, read_ports(*library, model.get()));
+    return std::shared_ptr<CompiledDelegate>(
+        std::make_shared<CompiledBlob>(*core, std::move(model), std::move(ports)));
+  }
+
+ private:
+  OpenvinoOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<Delegate> make_openvino_delegate(OpenvinoOptions options) {
+  return std::make_shared<OpenvinoDelegate>(std::move(options));
+}
+
+}  // namespace pteron

@@ -1,0 +1,143 @@
+// What OpenVINO sees on this machine, and what stands in its way: for `pteron devices` and `pteron
+// doctor`.
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/cpu.h"
+#include "base/shared_library.h"
+#include "openvino/core.h"
+#include "openvino/openvino.h"
+#include "openvino/status.h"
+
+namespace pteron {
+namespace {
+
+DeviceReport describe_device(const OpenvinoLibrary& library, const ov::ov_core_t* core,
+                             const std::string& name) {
+  DeviceReport report;
+  report.name = name;
+  char* text = nullptr;
+  const auto status = library->ov_core_get_property(core, name.c_str(), "FULL_DEVICE_NAME", &text);
+  if (status != ov::ov_status_e::Ok) {
+    report.error =
+        openvino_error(library, Code::Failed, "it cannot be asked for its name", status).message;
+    return report;
+  }
+  report.full_name = take_text(library, text);
+  report.capabilities =
+      split_words(device_property(library, core, name, "OPTIMIZATION_CAPABILITIES"));
+  for (const char* key : {"GPU_DEVICE_TOTAL_MEM_SIZE", "NPU_DEVICE_TOTAL_MEM_SIZE"}) {
+    if (name.rfind(std::string(key).substr(0, 3), 0) != 0) continue;
+    report.memory_bytes =
+        std::strtoll(device_property(library, core, name, key).c_str(), nullptr, 10);
+  }
+  return report;
+}
+
+Result<std::vector<DeviceReport>> describe_devices(const OpenvinoLibrary& library) {
+  ov::ov_core_t* core = nullptr;
+  if (const auto status = library->ov_core_create(&core); status != ov::ov_status_e::Ok) {
+    return openvino_error(library, Code::Failed, "OpenVINO's core cannot be made", status);
+  }
+  const std::shared_ptr<ov::ov_core_t> owner(
+      core, [&library](ov::ov_core_t* c) { library->ov_core_free(c); });
+  PTERON_ASSIGN(const std::vector<std::string> names, available_devices(library, core));
+  std::vector<DeviceReport> devices;
+  for (const std::string& name : names) devices.push_back(describe_device(library, core, name));
+  return devices;
+}
+
+bool exists(const char* path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// Why a GPU or NPU may not be listed: the device node, the driver's library.
+void explain_missing_devices(OpenvinoReport& report) {
+#ifdef __linux__
+  bool gpu = false;
+  bool npu = false;
+  for (const DeviceReport& device : report.devices) {
+    gpu |= device.name.rfind("GPU", 0) == 0;
+    npu |= device.name.rfind("NPU", 0) == 0;
+  }
+  if (!gpu) {
+    if (!exists("/dev/dri")) {
+      report.problems.push_back(
+          "no GPU: /dev/dri is not there (in a container, pass it with --device /dev/dri)");
+    } else if (!exists("/etc/OpenCL/vendors")) {
+      report.problems.push_back(
+          "no GPU: no OpenCL driver (/etc/OpenCL/vendors is not there); install intel-opencl-icd");
+    }
+  }
+  if (!npu) {
+    if (!exists("/dev/accel")) {
+      report.problems.push_back(
+          "no NPU: /dev/accel is not there (a CPU without one, no driver, or a container without "
+          "--device /dev/accel)");
+    } else if (!SharedLibrary::open("libze_loader.so.1").ok()) {
+      report.problems.push_back(
+          "no NPU: libze_loader.so.1 cannot be loaded; install Level Zero and the NPU driver");
+    }
+  }
+#else
+  (void)report;
+#endif
+}
+
+void explain_cores(OpenvinoReport& report) {
+  const int usable = usable_cores();
+  const int all = hardware_cores();
+  if (usable < all) {
+    report.problems.push_back("this process may use " + std::to_string(usable) + " of " +
+                              std::to_string(all) +
+                              " cores (affinity or container quota); threads are set to that");
+  }
+}
+
+}  // namespace
+
+Result<OpenvinoReport> list_devices(const std::string& library) {
+  PTERON_ASSIGN(const OpenvinoLibrary* loaded, load_openvino(library));
+  OpenvinoReport report;
+  report.library = loaded->file();
+  report.version = loaded->version_text();
+  PTERON_ASSIGN(report.devices, describe_devices(*loaded));
+  report.ok = !report.devices.empty();
+  return report;
+}
+
+OpenvinoReport inspect_openvino(const std::string& library) {
+  OpenvinoReport report;
+  OpenvinoSearch search = search_openvino(library);
+  report.searched = std::move(search.steps);
+  report.others = std::move(search.others);
+  explain_cores(report);
+  if (!search.library.ok()) {
+    report.problems.push_back(search.library.error().message);
+    return report;
+  }
+  const OpenvinoLibrary& loaded = **search.library;
+  report.library = loaded.file();
+  report.version = loaded.version_text();
+  auto devices = describe_devices(loaded);
+  if (!devices.ok()) {
+    report.problems.push_back(devices.error().message);
+    return report;
+  }
+  report.devices = *std::move(devices);
+  for (const DeviceReport& device : report.devices) {
+    if (device.error.empty())
+      report.ok = true;
+    else
+      report.problems.push_back("device " + device.name + ": " + device.error);
+  }
+  if (!report.ok)
+    report.problems.push_back(
+        "OpenVINO has no usable device; reinstall it with: pip install openvino");
+  explain_missing_devices(report);
+  return report;
+}
+
+}  // namespace pteron

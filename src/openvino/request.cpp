@@ -1,0 +1,262 @@
+#include "openvino/request.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "openvino/convert.h"
+#include "openvino/status.h"
+
+namespace pteron {
+namespace {
+
+using Status = ov::ov_status_e;
+using Shape = std::array<int64_t, kMaxRank>;
+
+// Something to point an empty tensor at: OpenVINO refuses null.
+alignas(64) std::byte empty_memory[64];
+
+// What is known of one port between runs, so that a run sets only what has changed.
+struct Slot {
+  const Port* port;
+  bool fixed = false;    // The port's shape is fixed: it is OpenVINO's shape for every run.
+  bool direct = false;   // OpenVINO uses the program's memory; else values are copied or converted.
+  void* data = nullptr;  // What OpenVINO's tensor points at.
+  Shape shape{};
+  size_t rank = 0;
+  TensorHandle tensor;
+  Buffer staging;
+};
+
+class Request final : public DelegateInstance {
+ public:
+  Request(const OpenvinoLibrary& library, std::shared_ptr<const CompiledModelHandle> model,
+          InferRequestHandle handle)
+      : library_(library), model_(std::move(model)), handle_(std::move(handle)) {}
+
+  void add_input(const Port& port, const Value& value) {
+    Slot slot = make_slot(port);
+    slot.direct = value.kind == ValueKind::Tensor && value.tensor->is_row_major() &&
+                  value.tensor->dtype() == port.dtype;
+    inputs_.push_back(std::move(slot));
+  }
+
+  void add_output(const Port& port, const Value& value) {
+    Slot slot = make_slot(port);
+    slot.direct = slot.fixed && value.tensor->is_row_major() && value.tensor->dtype() == port.dtype;
+    outputs_.push_back(std::move(slot));
+  }
+
+  size_t input_count() const override { return inputs_.size(); }
+
+  Result<void> execute(KernelContext&, const Args& args) override {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Value& value = args.value(i);
+      Slot& slot = inputs_[i];
+      // The usual case, first: the program's own memory, where it was before.
+      if (slot.direct && slot.fixed && slot.data == value.tensor->raw() && slot.data != nullptr)
+        continue;
+      PTERON_TRY(set_input(i, slot, value));
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      Slot& slot = outputs_[i];
+      if (!slot.direct) continue;
+      void* data = args.tensor(inputs_.size() + i).raw();
+      if (slot.data == data && data != nullptr) continue;
+      PTERON_TRY(point(slot, data, i, false));
+    }
+    if (const Status status = library_->ov_infer_request_infer(handle_.get());
+        status != Status::Ok) {
+      return openvino_error(library_, Code::Failed, "OpenVINO's model failed", status);
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (!outputs_[i].direct) PTERON_TRY(fetch_output(i, args.tensor(inputs_.size() + i)));
+    }
+    return {};
+  }
+
+  std::vector<DelegateProfileRow> profile() const override {
+    std::vector<DelegateProfileRow> rows;
+    ov::ov_profiling_info_list_t list{};
+    if (library_->ov_infer_request_get_profiling_info(handle_.get(), &list) != Status::Ok)
+      return rows;
+    for (size_t i = 0; i < list.size; ++i) {
+      const ov::ov_profiling_info_t& info = list.profiling_infos[i];
+      if (info.status != ov::ov_profiling_status_e::Executed) continue;
+      const auto text = [](const char* s) { return std::string(s ? s : ""); };
+      rows.push_back({text(info.node_name), text(info.node_type), text(info.exec_type),
+                      info.real_time, info.cpu_time});
+    }
+    library_->ov_profiling_info_list_free(&list);
+    return rows;
+  }
+
+ private:
+  Slot make_slot(const Port& port) const {
+    Slot slot;
+    slot.port = &port;
+    slot.fixed = port.is_static() && port.dims.size() <= kMaxRank;
+    if (slot.fixed) {
+      slot.rank = port.dims.size();
+      for (size_t i = 0; i < slot.rank; ++i) slot.shape[i] = port.dims[i].min;
+    }
+    return slot;
+  }
+
+  // Lets OpenVINO's tensor for this port point at `data`.
+  Result<void> point(Slot& slot, void* data, size_t index, bool is_input) {
+    void* target = data ? data : empty_memory;
+    ov::ov_shape_t shape{static_cast<int64_t>(slot.rank),
+                         slot.rank > 0 ? slot.shape.data() : nullptr};
+    ov::ov_tensor_t* raw = nullptr;
+    Status status = library_->ov_tensor_create_from_host_ptr(slot.port->type, shape, target, &raw);
+    TensorHandle tensor(library_, raw);
+    if (status == Status::Ok) {
+      status =
+          is_input
+              ? library_->ov_infer_request_set_input_tensor_by_index(handle_.get(), index, raw)
+              : library_->ov_infer_request_set_output_tensor_by_index(handle_.get(), index, raw);
+    }
+    if (status != Status::Ok) {
+      slot.data = nullptr;
+      return openvino_error(library_, Code::InvalidArgument,
+                            slot.port->name + " of " + slot.port->describe() +
+                                " does not take shape " +
+                                describe_shape({slot.shape.data(), slot.rank}),
+                            status);
+    }
+    slot.tensor = std::move(tensor);
+    slot.data = data;
+    return {};
+  }
+
+  Result<void> set_input(size_t index, Slot& slot, const Value& value) {
+    if (value.kind != ValueKind::Tensor) return set_scalar(index, slot, value);
+    const Tensor& tensor = *value.tensor;
+    bool same_shape = true;
+    if (!slot.fixed) {
+      same_shape = slot.rank == static_cast<size_t>(tensor.rank()) &&
+                   std::equal(tensor.sizes().begin(), tensor.sizes().end(), slot.shape.begin());
+      slot.rank = static_cast<size_t>(tensor.rank());
+      std::copy(tensor.sizes().begin(), tensor.sizes().end(), slot.shape.begin());
+    } else if (static_cast<size_t>(tensor.numel()) != slot.port->numel()) {
+      return Error{Code::InvalidArgument, "the model's " + slot.port->name + " is " +
+                                              slot.port->describe() + ", but got shape " +
+                                              describe_shape(tensor.sizes())};
+    }
+    void* data = tensor.raw();
+    if (!slot.direct) {
+      const size_t bytes = static_cast<size_t>(tensor.numel()) * dtype_size(*slot.port->dtype);
+      PTERON_TRY(stage(slot, bytes));
+      auto copied = copy_from_tensor(tensor, slot.staging.data(), *slot.port->dtype);
+      if (!copied.ok())
+        return Error{copied.error().code, slot.port->name + ": " + copied.error().message};
+      data = slot.staging.data();
+    }
+    if (same_shape && slot.data == data && data != nullptr) return {};
+    return point(slot, data, index, true);
+  }
+
+  Result<void> set_scalar(size_t index, Slot& slot, const Value& value) {
+    // A one-element tensor of the scalar's own dtype, converted like any other.
+    int64_t integer = value.kind == ValueKind::Bool ? value.boolean : value.integer;
+    double real = value.real;
+    const bool is_double = value.kind == ValueKind::Double;
+    const DType to = *slot.port->dtype;
+    TensorDef def;
+    PTERON_TRY(stage(slot, dtype_size(to)));
+    if (to == DType::Float32 || to == DType::Float64) {
+      // A number of the model's Python code becomes a tensor of the model's dtype, as in PyTorch.
+      if (!is_double) real = static_cast<double>(integer);
+      const float narrow = static_cast<float>(real);
+      const void* from = to == DType::Float32 ? static_cast<const void*>(&narrow) : &real;
+      std::memcpy(slot.staging.data(), from, dtype_size(to));
+    } else {
+      def.dtype = is_double ? DType::Float64 : DType::Int64;
+      if (!is_convertible(def.dtype, to)) {
+        return Error{Code::InvalidArgument, slot.port->name + " of " + slot.port->describe() +
+                                                " does not take a " + value_kind_name(value.kind)};
+      }
+      Tensor tensor(def);
+      tensor.set_raw(&integer);
+      auto copied = copy_from_tensor(tensor, slot.staging.data(), to);
+      if (!copied.ok())
+        return Error{copied.error().code, slot.port->name + ": " + copied.error().message};
+    }
+    if (slot.data == slot.staging.data()) return {};
+    return point(slot, slot.staging.data(), index, true);
+  }
+
+  Result<void> stage(Slot& slot, size_t bytes) {
+    if (slot.staging.size() >= std::max<size_t>(bytes, 1)) return {};
+    slot.data = nullptr;
+    slot.staging = Buffer(system_allocator(), std::max<size_t>(bytes, 1));
+    return {};
+  }
+
+  Result<void> fetch_output(size_t index, Tensor& tensor) {
+    const Slot& slot = outputs_[index];
+    ov::ov_tensor_t* raw = nullptr;
+    Status status =
+        library_->ov_infer_request_get_output_tensor_by_index(handle_.get(), index, &raw);
+    const TensorHandle result(library_, raw);
+    ov::ov_shape_t shape{};
+    void* data = nullptr;
+    ov::ov_element_type_e type{};
+    if (status == Status::Ok) status = library_->ov_tensor_get_element_type(raw, &type);
+    if (status == Status::Ok) status = library_->ov_tensor_data(raw, &data);
+    if (status == Status::Ok) status = library_->ov_tensor_get_shape(raw, &shape);
+    if (status != Status::Ok) {
+      return openvino_error(library_, Code::Failed, slot.port->name + " cannot be read", status);
+    }
+    std::vector<int64_t> sizes(shape.dims, shape.dims + shape.rank);
+    library_->ov_shape_free(&shape);
+    const auto dtype = dtype_of(type);
+    if (!dtype || !is_convertible(*dtype, tensor.dtype())) {
+      return Error{Code::Failed, slot.port->name + " came as " + element_type_name(type) +
+                                     ", but the program wants " +
+                                     std::string(dtype_name(tensor.dtype()))};
+    }
+    const bool single =
+        sizes.size() != static_cast<size_t>(tensor.rank()) && tensor.numel() == 1 &&
+        std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size == 1; });
+    if (!single) {
+      auto resized = tensor.resize(sizes);
+      if (!resized.ok())
+        return Error{Code::Failed, slot.port->name + ": " + resized.error().message};
+    }
+    auto copied = copy_to_tensor(data, *dtype, tensor);
+    if (!copied.ok()) return Error{Code::Failed, slot.port->name + ": " + copied.error().message};
+    return {};
+  }
+
+  const OpenvinoLibrary& library_;
+  std::shared_ptr<const CompiledModelHandle> model_;
+  // The request goes before the tensors that it points at, so it is declared after them.
+  std::vector<Slot> inputs_;
+  std::vector<Slot> outputs_;
+  InferRequestHandle handle_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DelegateInstance>> make_request(
+    const OpenvinoLibrary& library, std::shared_ptr<const CompiledModelHandle> model,
+    const Ports& ports, const Args& args) {
+  ov::ov_infer_request_t* raw = nullptr;
+  const Status status = library->ov_compiled_model_create_infer_request(model->get(), &raw);
+  if (status != Status::Ok) {
+    return openvino_error(library, Code::Failed, "an infer request cannot be made", status);
+  }
+  auto request =
+      std::make_unique<Request>(library, std::move(model), InferRequestHandle(library, raw));
+  for (size_t i = 0; i < ports.inputs.size(); ++i)
+    request->add_input(ports.inputs[i], args.value(i));
+  for (size_t i = 0; i < ports.outputs.size(); ++i) {
+    request->add_output(ports.outputs[i], args.value(ports.inputs.size() + i));
+  }
+  return std::unique_ptr<DelegateInstance>(std::move(request));
+}
+
+}  // namespace pteron
