@@ -206,9 +206,9 @@ typedef struct pteron_threads {
 /* An operator of the application's. signature says what it takes, a letter an argument, outputs
  * after '>': T tensor, t tensor or none, S scalar (int, double or bool), s scalar or none, I int,
  * i int or none, D double, d double or none, B bool, L list of ints, F list of doubles, V list of tensors,
- * v list of tensors or nones, G string, g string or none. Example: "TTS>T". A list of outputs is
- * given output by output. Called on the thread that executes the method. Returns PTERON_OK, or another
- * status after pteron_call_fail. */
+ * v list of tensors or nones, G string, g string or none; M a tensor that is read and changed in
+ * place. Example: "TTS>T". Called on the thread that executes the method. Returns PTERON_OK, or
+ * another status, after pteron_call_fail if there is something to say. */
 typedef struct pteron_operator {
   size_t struct_size;
   const char* name; /* "my_ops::scale.out" */
@@ -217,15 +217,18 @@ typedef struct pteron_operator {
   pteron_status (*run)(void* context, pteron_call* call);
 } pteron_operator;
 
-/* A delegate of the application's, for the programs that name its id. init is called once per payload
- * and method; run gets the call's arguments, inputs before outputs. */
+/* A delegate of the application's, for the programs that name its id. init is called once for each
+ * delegate call of a loaded method: it may look at the call's arguments (their data is not there yet), and
+ * says how many of them are inputs, which come first; the rest are outputs. It may fail with
+ * pteron_call_fail. destroy is called once for each handle. */
 typedef struct pteron_delegate {
   size_t struct_size;
   const char* id; /* "MyBackend" */
   void* context;
   pteron_status (*init)(void* context, pteron_call* call, const void* payload, size_t payload_size,
                         size_t spec_count, const char* const* spec_keys,
-                        const void* const* spec_values, const size_t* spec_sizes, void** handle);
+                        const void* const* spec_values, const size_t* spec_sizes, void** handle,
+                        size_t* input_count);
   pteron_status (*run)(void* context, void* handle, pteron_call* call);
   void (*destroy)(void* context, void* handle);
 } pteron_delegate;
