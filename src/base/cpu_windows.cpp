@@ -6,6 +6,10 @@
 
 namespace pteron {
 
+int hardware_cores() {
+  return std::max(static_cast<int>(GetActiveProcessorCount(ALL_PROCESSOR_GROUPS)), 1);
+}
+
 int usable_cores() {
   DWORD_PTR process = 0;
   DWORD_PTR system = 0;

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/mapped_file.h"
 
@@ -65,7 +67,7 @@ Result<FileContents> map_file(const std::string& utf8_path) {
   if (data == MAP_FAILED) return io_error(utf8_path, system_reason());
   std::shared_ptr<const void> storage(
       data, [size = file.size](const void* p) { ::munmap(const_cast<void*>(p), size); });
-  return FileContents{{static_cast<const std::byte*>(data), file.size}, std::move(storage)};
+  return FileContents{{static_cast<const std::byte*>(data), file.size}, std::move(storage), true};
 }
 
 Result<FileContents> read_file(const std::string& utf8_path) {
@@ -80,6 +82,16 @@ Result<FileContents> read_file(const std::string& utf8_path) {
     done += static_cast<size_t>(got);
   }
   return FileContents{{block.get(), done}, block};
+}
+
+void release_pages(const FileContents& file, std::span<const std::byte> part) {
+  if (!file.is_mapping || part.empty()) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(part.data());
+  const uintptr_t first = (begin + page - 1) / page * page;
+  const uintptr_t last = (begin + part.size()) / page * page;
+  // Never written to, the pages come back from the file.
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 FileContents copy_bytes(std::span<const std::byte> bytes) {

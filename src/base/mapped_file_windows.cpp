@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
+#include <utility>
 
 #include "base/mapped_file.h"
 #include "base/paths.h"
@@ -64,7 +65,7 @@ Result<FileContents> map_file(const std::string& utf8_path) {
   const void* data = MapViewOfFile(mapping.value, FILE_MAP_READ, 0, 0, 0);
   if (data == nullptr) return io_error(utf8_path, system_error_text(GetLastError()));
   std::shared_ptr<const void> storage(data, [](const void* p) { UnmapViewOfFile(p); });
-  return FileContents{{static_cast<const std::byte*>(data), file.size}, std::move(storage)};
+  return FileContents{{static_cast<const std::byte*>(data), file.size}, std::move(storage), true};
 }
 
 Result<FileContents> read_file(const std::string& utf8_path) {
@@ -82,6 +83,12 @@ Result<FileContents> read_file(const std::string& utf8_path) {
     done += got;
   }
   return FileContents{{block.get(), done}, block};
+}
+
+void release_pages(const FileContents& file, std::span<const std::byte> part) {
+  if (!file.is_mapping || part.empty()) return;
+  // Unlocking what is not locked takes the pages out of the working set.
+  VirtualUnlock(const_cast<std::byte*>(part.data()), part.size());
 }
 
 FileContents copy_bytes(std::span<const std::byte> bytes) {

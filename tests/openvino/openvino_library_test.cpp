@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/paths.h"
+#include "base/temp_folder.h"
 #include "openvino/library.h"
-#include "temp_folder.h"
 
 namespace pteron {
 namespace {
@@ -199,7 +199,9 @@ TEST(LoadOpenvino, LoadsNoSecondOneBesideARefusedOneThatStays) {
   const bool stays = SharedLibrary::find_loaded("libopenvino_c.so").native().find("old_without") !=
                      std::string::npos;
   EXPECT_EQ(attempt.library.ok(), !stays);
-  if (stays) EXPECT_TRUE(says(attempt.library.error(), {"it stays in this process"}));
+  if (stays) {
+    EXPECT_TRUE(says(attempt.library.error(), {"it stays in this process"}));
+  }
 }
 
 TEST(LoadOpenvino, RefusesOtherNumbersOfElementTypes) {

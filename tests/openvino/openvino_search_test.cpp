@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/temp_folder.h"
 #include "openvino/search.h"
 #include "openvino/version.h"
-#include "temp_folder.h"
 
 namespace pteron {
 namespace {

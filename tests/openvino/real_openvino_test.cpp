@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/paths.h"
+#include "base/temp_folder.h"
 #include "openvino/library.h"
-#include "temp_folder.h"
 
 namespace pteron {
 namespace {
@@ -66,10 +66,18 @@ TEST_P(RealOpenvino, LoadsAndHasACpu) {
 TEST_P(RealOpenvino, LoadsFromAFolderWithASpaceInItsName) {
   NEEDS(GetParam(), place);
   const TempFolder top;
-  fs::create_directory_symlink(libraries_of(place), top / "Open VINO");
+  fs::create_directory(top / "Open VINO");
+  for (const fs::directory_entry& entry : fs::directory_iterator(libraries_of(place))) {
+    const std::string name = entry.path().filename().string();
+    // What loading itself needs: the two libraries and TBB. Copies, as links would be followed.
+    if (name.find("plugin") == std::string::npos && name.find("frontend") == std::string::npos) {
+      fs::copy(entry.path(), top / "Open VINO" / name);
+    }
+  }
   const auto loaded = load_openvino(path_to_utf8(top / "Open VINO"));
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ((*loaded)->version(), GetParam());
+  EXPECT_EQ(path_from_utf8((*loaded)->file()).parent_path(), top / "Open VINO");
 }
 
 TEST_P(RealOpenvino, NamesTheDependencyThatIsMissing) {
