@@ -1,0 +1,163 @@
+#include "npy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace tools {
+namespace {
+
+struct Descr {
+  const char* text;  // NumPy's, little-endian
+  pteron_dtype dtype;
+};
+constexpr Descr kDescrs[] = {
+    {"|u1", PTERON_UINT8},   {"|i1", PTERON_INT8},    {"<i2", PTERON_INT16},
+    {"<i4", PTERON_INT32},   {"<i8", PTERON_INT64},   {"<f2", PTERON_FLOAT16},
+    {"<f4", PTERON_FLOAT32}, {"<f8", PTERON_FLOAT64}, {"|b1", PTERON_BOOL},
+    {"<u2", PTERON_UINT16},  {"<u4", PTERON_UINT32},  {"<u8", PTERON_UINT64},
+};
+
+const char* descr_of(pteron_dtype dtype) {
+  if (dtype == PTERON_BFLOAT16 || dtype == PTERON_BITS16) return "<u2";
+  for (const Descr& descr : kDescrs) {
+    if (descr.dtype == dtype) return descr.text;
+  }
+  return "|u1";
+}
+
+// The text after `'key':` in the header's dict.
+std::string_view field(std::string_view header, std::string_view key, const std::string& name) {
+  const std::string quoted = "'" + std::string(key) + "'";
+  size_t at = header.find(quoted);
+  if (at == std::string_view::npos) throw UsageError(name + ": its .npy header has no " + quoted);
+  at = header.find(':', at);
+  if (at == std::string_view::npos) throw UsageError(name + ": its .npy header is damaged");
+  header.remove_prefix(at + 1);
+  while (!header.empty() && header.front() == ' ') header.remove_prefix(1);
+  return header;
+}
+
+std::vector<int64_t> parse_shape(std::string_view text, const std::string& name) {
+  const size_t end = text.find(')');
+  if (text.empty() || text.front() != '(' || end == std::string_view::npos) {
+    throw UsageError(name + ": its .npy header has no shape");
+  }
+  text = text.substr(1, end - 1);
+  std::vector<int64_t> shape;
+  while (true) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == ',')) text.remove_prefix(1);
+    if (text.empty()) return shape;
+    int64_t size = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error != std::errc() || size < 0)
+      throw UsageError(name + ": its .npy header has a damaged shape");
+    shape.push_back(size);
+    text.remove_prefix(static_cast<size_t>(stop - text.data()));
+    if (shape.size() > PTERON_MAX_RANK)
+      throw UsageError(name + ": its array has more than 16 dimensions");
+  }
+}
+
+std::vector<char> to_row_major(const char* data, const std::vector<int64_t>& shape, size_t element,
+                               size_t bytes) {
+  std::vector<char> out(bytes);
+  std::vector<int64_t> index(shape.size(), 0);
+  const size_t count = bytes / element;
+  for (size_t i = 0; i < count; ++i) {
+    size_t from = 0;
+    for (size_t d = shape.size(); d-- > 0;)
+      from = from * static_cast<size_t>(shape[d]) + static_cast<size_t>(index[d]);
+    std::memcpy(out.data() + i * element, data + from * element, element);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d]) break;
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Array read_npy(std::string_view bytes, const std::string& name) {
+  if (bytes.size() < 10 || bytes.substr(0, 6) != "\x93NUMPY")
+    throw UsageError(name + ": not a NumPy array (.npy)");
+  const auto byte = [&](size_t i) {
+    return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
+  };
+  const bool wide = byte(6) >= 2;
+  if (wide && bytes.size() < 12) throw UsageError(name + ": cut short within its header");
+  const size_t start = wide ? 12 : 10;
+  const size_t length = byte(8) | (byte(9) << 8) | (wide ? (byte(10) << 16) | (byte(11) << 24) : 0);
+  if (length > bytes.size() - start) throw UsageError(name + ": cut short within its header");
+  const std::string_view header = bytes.substr(start, length);
+  const std::string_view data = bytes.substr(start + length);
+
+  Array array;
+  const std::string_view descr = field(header, "descr", name);
+  bool known = false;
+  for (const Descr& candidate : kDescrs) {
+    const std::string quoted = std::string("'") + candidate.text + "'";
+    if (descr.substr(0, quoted.size()) == quoted) {
+      array.dtype = candidate.dtype;
+      known = true;
+    }
+  }
+  if (!known) {
+    throw UsageError(name + ": dtype " + std::string(descr.substr(0, descr.find(','))) +
+                     " is not one that a program takes (little-endian numbers and bool)");
+  }
+  array.shape = parse_shape(field(header, "shape", name), name);
+  const size_t element = pteron_dtype_size(array.dtype);
+  size_t size = element;
+  for (const int64_t dim : array.shape) {
+    if (dim != 0 && size > data.size() / static_cast<size_t>(dim)) {
+      throw UsageError(name + ": its shape needs more bytes than the file has");
+    }
+    size *= static_cast<size_t>(dim);
+  }
+  if (size > data.size()) throw UsageError(name + ": its shape needs more bytes than the file has");
+  const bool fortran = field(header, "fortran_order", name).substr(0, 4) == "True";
+  if (fortran && array.shape.size() > 1) {
+    array.data = to_row_major(data.data(), array.shape, element, size);
+  } else {
+    array.data.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(size));
+  }
+  return array;
+}
+
+std::string write_npy(const Array& array) {
+  std::string header =
+      std::string("{'descr': '") + descr_of(array.dtype) + "', 'fortran_order': False, 'shape': (";
+  for (const int64_t size : array.shape) header += std::to_string(size) + ",";
+  header += "), }";
+  // The data begin at a multiple of 64, as NumPy has it.
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += static_cast<char>(header.size() & 0xff);
+  out += static_cast<char>(header.size() >> 8);
+  return out + header + std::string(array.data.begin(), array.data.end());
+}
+
+std::string read_file(const std::string& path) {
+  const std::filesystem::path native(std::u8string(path.begin(), path.end()));
+  std::error_code code;
+  if (std::filesystem::is_directory(native, code))
+    throw UsageError("cannot read " + path + ": it is a folder");
+  if (!std::filesystem::exists(native, code))
+    throw UsageError("cannot read " + path + ": no such file");
+  if (!std::filesystem::is_regular_file(native, code))
+    throw UsageError("cannot read " + path + ": not a regular file");
+  std::ifstream file(native, std::ios::binary);
+  if (!file)
+    throw UsageError("cannot read " + path + ": " + std::generic_category().message(errno));
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace tools

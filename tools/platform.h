@@ -1,0 +1,24 @@
+// What the command needs of the operating system. platform_posix.cpp or platform_windows.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tools {
+
+// The command line as UTF-8.
+std::vector<std::string> arguments(int argc, char** argv);
+
+// Lets a closed pipe end in a failed write, not in a signal, and the console take UTF-8.
+void prepare_console();
+
+bool is_terminal_stdout();
+bool is_terminal_stderr();
+int terminal_width();  // Columns; 100 if unknown.
+
+double peak_memory_mb();  // The most resident memory of this process so far, in 10^6 bytes.
+
+// The folder of this program's file; empty if unknown.
+std::string program_folder();
+
+}  // namespace tools

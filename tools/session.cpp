@@ -1,0 +1,145 @@
+#include "session.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "platform.h"
+
+namespace tools {
+namespace {
+
+int precision_number(const std::string& name) {
+  if (name == "fast") return PTERON_PRECISION_FAST;
+  if (name == "f32") return PTERON_PRECISION_F32;
+  if (name == "f16") return PTERON_PRECISION_F16;
+  if (name == "bf16") return PTERON_PRECISION_BF16;
+  return PTERON_PRECISION_PROGRAM;
+}
+
+}  // namespace
+
+void check(pteron_status status, pteron_error* error) {
+  if (status == PTERON_OK) return;
+  const std::string message = error ? pteron_error_message(error) : "out of memory";
+  pteron_error_free(error);
+  throw LibraryError(status, message);
+}
+
+ProgramOptions::ProgramOptions(const Options& options, bool profile)
+    : user_(options), options_(PTERON_INIT(pteron_program_options)) {
+  const auto text = [](const std::string& value) {
+    return value.empty() ? nullptr : value.c_str();
+  };
+  options_.device = text(user_.device);
+  options_.openvino = text(user_.openvino);
+  options_.cache_dir = text(user_.cache_dir);
+  for (const std::string& pair : user_.config) {
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError("--config " + pair + ": give it as KEY=VALUE");
+    keys_.push_back(texts_.emplace_back(pair.substr(0, equals)).c_str());
+    values_.push_back(texts_.emplace_back(pair.substr(equals + 1)).c_str());
+  }
+  options_.config_keys = keys_.data();
+  options_.config_values = values_.data();
+  options_.config_count = keys_.size();
+  for (const std::string& path : user_.weights) weights_.push_back(path.c_str());
+  options_.weights = weights_.data();
+  options_.weights_count = weights_.size();
+  options_.precision = precision_number(user_.precision);
+  const bool throughput = user_.hint == "throughput" || (user_.hint.empty() && user_.parallel > 1);
+  options_.hint = throughput ? PTERON_HINT_THROUGHPUT : PTERON_HINT_LATENCY;
+  options_.threads = user_.threads;
+  options_.profile = profile;
+}
+
+ProgramHandle open_program(const Options& options, bool profile) {
+  const ProgramOptions program_options(options, profile);
+  pteron_program* program = nullptr;
+  call([&](pteron_error** error) {
+    return pteron_program_open(options.model.c_str(), program_options.get(), &program, error);
+  });
+  return ProgramHandle(program);
+}
+
+MethodHandle load_method(const ProgramHandle& program, const Options& options) {
+  pteron_method* method = nullptr;
+  call([&](pteron_error** error) {
+    return pteron_method_load(program.get(),
+                              options.method.empty() ? nullptr : options.method.c_str(), nullptr,
+                              &method, error);
+  });
+  return MethodHandle(method);
+}
+
+std::string describe_shape(const int64_t* shape, int32_t rank) {
+  std::string text = "[";
+  for (int32_t i = 0; i < rank; ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+std::string describe(const pteron_spec& spec) {
+  switch (spec.kind) {
+    case PTERON_KIND_TENSOR:
+      break;
+    case PTERON_KIND_INT:
+      return "int";
+    case PTERON_KIND_DOUBLE:
+      return "double";
+    case PTERON_KIND_BOOL:
+      return "bool";
+    case PTERON_KIND_STRING:
+      return "string";
+    case PTERON_KIND_NONE:
+      return "none";
+    default:
+      return "list";
+  }
+  std::string text = std::string(pteron_dtype_name(static_cast<pteron_dtype>(spec.dtype))) + " [";
+  for (int32_t i = 0; i < spec.rank; ++i) {
+    text +=
+        std::string(i > 0 ? ", " : "") + (spec.dynamic ? "<=" : "") + std::to_string(spec.shape[i]);
+  }
+  return text + "]";
+}
+
+Json execution(pteron_method* method, const Options& options) {
+  Json parts = call_json([&](char** json, pteron_error** error) {
+    return pteron_method_execution(method, json, error);
+  })["execution"];
+  Json out;
+  out["requested"] = {{"device", options.device.empty() ? "program" : options.device},
+                      {"precision", options.precision},
+                      {"threads", options.threads},
+                      {"config", options.config}};
+  out["execution"] = parts;
+  for (const Json& part : parts) {
+    if (part["ran_by"].get<std::string>().rfind("OpenVINO ", 0) == 0) {
+      out["openvino"] = {{"version", part["ran_by"].get<std::string>().substr(9)},
+                         {"file", part.value("library", "")}};
+    }
+  }
+  return out;
+}
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) == 0) return;
+  if (errno == EPIPE) std::_Exit(0);
+  throw UsageError("cannot write to standard output");
+}
+
+void note(const Options& options, const std::string& text) {
+  if (!options.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace tools

@@ -1,0 +1,16 @@
+// Columns of text for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tools {
+
+// Rows of cells, the first a heading; columns are as wide as their widest cell, numbers to the
+// right. Cells of the last column are cut to the terminal's width, where there is one.
+std::string format_table(const std::vector<std::vector<std::string>>& rows);
+
+std::string format_bytes(double bytes);  // "1.95 MB"
+std::string format_ms(double ms);        // "12.3 ms", "9.8 us"
+
+}  // namespace tools
