@@ -81,6 +81,7 @@ std::vector<fs::path> versioned_folders(const fs::path& folder, std::string_view
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return version_less(b.first, a.first); });
   std::vector<fs::path> folders;
+  folders.reserve(found.size());
   for (auto& [name, path] : found) folders.push_back(std::move(path));
   return folders;
 }
@@ -100,6 +101,7 @@ std::vector<fs::path> libraries_directly_in(const fs::path& folder, Os os) {
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
   std::vector<fs::path> files;
+  files.reserve(found.size());
   for (auto& [version, file] : found) files.push_back(std::move(file));
   return files;
 }

@@ -63,8 +63,8 @@ Device make_device(const std::string& name, const std::vector<std::string>& capa
 }  // namespace
 
 State& State::get() {
-  static State* const state = new State;  // Threads may still use it while the process ends.
-  return *state;
+  static State state;
+  return state;
 }
 
 State::State() {
