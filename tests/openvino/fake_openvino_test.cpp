@@ -152,8 +152,30 @@ TEST_F(FakeOpenvino, RefusesWhatIsNoBlob) {
   EXPECT_EQ(import("RR_UPCVO"), ov_status_e::GeneralError);
   EXPECT_EQ(import("FAKEBLOB\ninput f32 4\noutput f32 4\nop sing\n"), ov_status_e::GeneralError);
   EXPECT_EQ(import("FAKEBLOB\ninput f32 99999999,99999999\nop copy\n"), ov_status_e::GeneralError);
+  std::string many = "FAKEBLOB\n";
+  for (int i = 0; i < 1000; ++i) many += "output u8 9999999\n";
+  EXPECT_EQ(import(many + "op fail\n"), ov_status_e::GeneralError);
   for (size_t cut = 0; cut + 1 < good.size(); ++cut) {
     EXPECT_EQ(import(good.substr(0, cut)), ov_status_e::GeneralError) << cut;
+  }
+}
+
+TEST_F(FakeOpenvino, SurvivesEveryChangedByteOfABlob) {
+  const std::string good = "FAKEBLOB\ninput f32 2..4,? x\noutput f32 ?,? y\nop add_one\n";
+  float data[4] = {};
+  for (size_t at = 0; at < good.size(); ++at) {
+    for (const int value : {0, 255, good[at] ^ 1, good[at] ^ 0x80, int{'9'}, int{','}, int{'\n'}}) {
+      std::string changed = good;
+      changed[at] = static_cast<char>(value);
+      if (import(changed) != ov_status_e::Ok) continue;
+      ASSERT_EQ(ov.ov_compiled_model_create_infer_request(model, &request), ov_status_e::Ok);
+      set_input(0, tensor(ov_element_type_e::F32, {2, 2}, data));
+      ov.ov_infer_request_infer(request);
+      ov.ov_infer_request_free(request);
+      ov.ov_compiled_model_free(model);
+      request = nullptr;
+      model = nullptr;
+    }
   }
 }
 

@@ -192,6 +192,7 @@ std::optional<Model> parse_model(std::string_view text) {
   std::string line;
   if (!std::getline(lines, line) || line != "FAKEBLOB") return std::nullopt;
   Model model;
+  size_t bytes = 0;  // Of all tensors of fixed shape.
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string command;
@@ -199,7 +200,11 @@ std::optional<Model> parse_model(std::string_view text) {
     if (command == "input" || command == "output") {
       Port port;
       if (!model.op.empty() || !parse_port(words, port)) return std::nullopt;
-      if (port.is_fixed() && !byte_size_of(port.type, port.fixed_shape())) return std::nullopt;
+      if (port.is_fixed()) {
+        const auto size = byte_size_of(port.type, port.fixed_shape());
+        if (!size || *size > kMaxBytes - bytes) return std::nullopt;
+        bytes += *size;
+      }
       (command == "input" ? model.inputs : model.outputs).push_back(std::move(port));
     } else if (command != "op" || !model.op.empty() || !parse_op(words, model)) {
       return std::nullopt;
