@@ -229,17 +229,17 @@ struct Present {
 
 Present find_present() {
   Present present{loaded_openvino(), {}};
+  if (present.mapped.empty()) return present;
+  std::error_code error;
+  fs::path real = fs::canonical(present.mapped, error);
+  if (!error) present.mapped = std::move(real);
   if (is_c_library_name(path_to_utf8(present.mapped.filename()), kThisOs)) {
     present.c_library = present.mapped;
     return present;
   }
-  if (present.mapped.empty()) return present;
-  std::error_code error;
-  fs::path folder = fs::canonical(present.mapped, error).parent_path();
-  if (error) folder = present.mapped.parent_path();
   // Of several beside it only the one of its own version fits.
   const auto version = version_in_file_name(path_to_utf8(present.mapped.filename()));
-  for (const fs::path& file : find_c_libraries(folder, kThisOs)) {
+  for (const fs::path& file : find_c_libraries(present.mapped.parent_path(), kThisOs)) {
     const auto other = version_in_file_name(path_to_utf8(file.filename()));
     if (!version || !other || *version == *other) {
       present.c_library = file;

@@ -103,6 +103,21 @@ TEST_P(RealOpenvino, NamesTheDependencyThatIsMissing) {
   EXPECT_NE(loaded.error().message.find(missing), std::string::npos) << loaded.error().message;
 }
 
+TEST_P(RealOpenvino, NamesTheDependencyOfADependencyThatIsMissing) {
+  NEEDS(GetParam(), place);
+  const TempFolder top;
+  for (const fs::directory_entry& entry : fs::directory_iterator(libraries_of(place))) {
+    const fs::path name = entry.path().filename();
+    const bool wanted =
+        name.string().find("libopenvino.so") == 0 || name.string().find("libopenvino_c.so") == 0;
+    if (wanted) fs::copy(entry.path(), top / name);
+  }
+  const auto loaded = load_openvino(top.text());
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_NE(loaded.error().message.find("it needs libtbb.so.12"), std::string::npos)
+      << loaded.error().message;
+}
+
 // As `import openvino` does: libopenvino is mapped, its C library is not.
 TEST_P(RealOpenvino, UsesTheOneThatIsInTheProcess) {
   NEEDS(GetParam(), place);
