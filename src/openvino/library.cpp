@@ -175,8 +175,14 @@ class Attempt {
     if (place.files.empty()) note(label, place.problem);
     for (const fs::path& file : place.files) {
       const std::string name = path_to_utf8(file);
-      const bool told = place.kind == Place::Kind::File || name.starts_with(label);
-      if (try_file(told && !label.starts_with('$') ? name : label + ": " + name, file)) return true;
+      // A path tells where the file is; a variable's label must stay visible.
+      std::string where = name;
+      if (label.starts_with('$')) {
+        where = place.kind == Place::Kind::File ? label : label + ": " + name;
+      } else if (place.kind == Place::Kind::Folder && !name.starts_with(label)) {
+        where = label + ": " + name;
+      }
+      if (try_file(where, file)) return true;
     }
     return false;
   }
