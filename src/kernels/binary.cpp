@@ -1,0 +1,411 @@
+// Operators on the elements of two tensors, or of a tensor and a number, and where.
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+template <typename T>
+constexpr bool kIsInteger = std::is_same_v<T, int64_t>;
+
+template <typename T>
+T scalar_as(const Scalar& scalar) {
+  if constexpr (kIsInteger<T>)
+    return scalar.integer;
+  else
+    return static_cast<T>(scalar.real);
+}
+
+// The functions, on int64_t, float or double. Integers wrap.
+struct Add {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return a + b;
+  }
+};
+struct Subtract {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+    else
+      return a - b;
+  }
+};
+struct Multiply {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
+  }
+};
+// Integer division by zero gives 0 here; the callers have refused it before.
+struct TruncatingDivide {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>) {
+      if (b == 0) return 0;
+      return b == -1 ? static_cast<T>(0 - static_cast<uint64_t>(a)) : a / b;
+    } else {
+      return std::trunc(a / b);
+    }
+  }
+};
+struct FloorDivide {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>) {
+      if (b == 0) return 0;
+      if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
+      return a / b - (a % b != 0 && (a < 0) != (b < 0));
+    } else {
+      // As Python and PyTorch do it: the quotient of what fmod leaves is exact.
+      if (b == 0) return a / b;
+      const T mod = std::fmod(a, b);
+      T div = (a - mod) / b;
+      if (mod != 0 && (b < 0) != (mod < 0)) div -= 1;
+      if (div == 0) return std::copysign(T(0), a / b);
+      T floored = std::floor(div);
+      if (div - floored > T(0.5)) floored += 1;
+      return floored;
+    }
+  }
+};
+struct Remainder {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>) {
+      if (b == 0 || b == -1) return 0;
+      const T r = a % b;
+      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    } else {
+      const T r = std::fmod(a, b);
+      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    }
+  }
+};
+struct Fmod {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>)
+      return b == 0 || b == -1 ? 0 : a % b;
+    else
+      return std::fmod(a, b);
+  }
+};
+struct Minimum {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a != a ? a : (b != b || b < a) ? b : a;
+  }
+};
+struct Maximum {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a != a ? a : (b != b || b > a) ? b : a;
+  }
+};
+struct Power {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>) {
+      if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 != 0 ? -1 : 1) : 0;
+      uint64_t result = 1;
+      for (uint64_t base = static_cast<uint64_t>(a); b > 0; b >>= 1, base *= base) {
+        if (b & 1) result *= base;
+      }
+      return static_cast<T>(result);
+    } else {
+      return std::pow(a, b);
+    }
+  }
+};
+#define PTERON_TRUTH(name, expression)   \
+  struct name {                          \
+    template <typename T>                \
+    static T apply(T a, T b) {           \
+      return static_cast<T>(expression); \
+    }                                    \
+  };
+PTERON_TRUTH(Equal, a == b)
+PTERON_TRUTH(NotEqual, a != b)
+PTERON_TRUTH(Greater, a > b)
+PTERON_TRUTH(GreaterEqual, a >= b)
+PTERON_TRUTH(Less, a < b)
+PTERON_TRUTH(LessEqual, a <= b)
+PTERON_TRUTH(LogicalAnd, (a != 0) && (b != 0))
+PTERON_TRUTH(LogicalOr, (a != 0) || (b != 0))
+PTERON_TRUTH(LogicalXor, (a != 0) != (b != 0))
+PTERON_TRUTH(BitwiseAnd, static_cast<int64_t>(a) & static_cast<int64_t>(b))
+PTERON_TRUTH(BitwiseOr, static_cast<int64_t>(a) | static_cast<int64_t>(b))
+PTERON_TRUTH(BitwiseXor, static_cast<int64_t>(a) ^ static_cast<int64_t>(b))
+#undef PTERON_TRUTH
+
+template <typename Op>
+Result<void> tensors(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  return map_binary(a, b, args.tensor(2), result_type(a, b),
+                    [](auto x, auto y) { return Op::apply(x, y); });
+}
+
+template <typename Op>
+Result<void> with_scalar(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Scalar b = args.scalar(1);
+  return map_unary(a, args.tensor(2), result_type(a, b),
+                   [b](auto x) { return Op::apply(x, scalar_as<decltype(x)>(b)); });
+}
+
+template <typename Op>
+Result<void> bitwise_tensors(Context& context, const Args& args, const Kernel& self) {
+  if (is_float(result_type(args.tensor(0), args.tensor(1))))
+    return kernel_error("bitwise operators take integers");
+  return tensors<Op>(context, args, self);
+}
+
+template <typename Op>
+Result<void> bitwise_scalar(Context& context, const Args& args, const Kernel& self) {
+  if (is_float(result_type(args.tensor(0), args.scalar(1))))
+    return kernel_error("bitwise operators take integers");
+  return with_scalar<Op>(context, args, self);
+}
+
+// add and sub: b is multiplied by alpha first.
+template <typename Op>
+Result<void> with_alpha(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  const Scalar alpha = args.scalar(2);
+  return map_binary(a, b, args.tensor(3), result_type(a, b), [alpha](auto x, auto y) {
+    using T = decltype(x);
+    const T factor = scalar_as<T>(alpha);
+    return Op::apply(x, factor == T(1) ? y : Multiply::apply(factor, y));
+  });
+}
+
+template <typename Op>
+Result<void> scalar_with_alpha(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Scalar b = args.scalar(1);
+  const Scalar alpha = args.scalar(2);
+  DType compute = result_type(a, b);
+  if (alpha.kind == ValueKind::Double && !is_float(compute)) compute = DType::Float32;
+  return map_unary(a, args.tensor(3), compute, [=](auto x) {
+    using T = decltype(x);
+    return Op::apply(x, Multiply::apply(scalar_as<T>(alpha), scalar_as<T>(b)));
+  });
+}
+
+bool has_zero(const Tensor& tensor) {
+  bool found = false;
+  Walk walk(tensor.sizes());
+  walk.add(tensor);
+  walk.run([&](const auto& at, const auto& stride, int64_t n) {
+    for (int64_t i = 0; i < n && !found; ++i) {
+      int64_t value = 1;
+      load(tensor.dtype(), tensor.raw(), at[0] + i * stride[0], 1, 1, &value);
+      found = value == 0;
+    }
+  });
+  return found;
+}
+
+// PyTorch raises on integer division by zero.
+Result<void> refuse_zero(const Tensor& divisor, DType compute) {
+  if (is_number(divisor.dtype()) && !is_float(compute) && has_zero(divisor)) {
+    return Error{Code::Failed, "integer division by zero"};
+  }
+  return {};
+}
+
+template <typename Op>
+Result<void> integer_safe(Context& context, const Args& args, const Kernel& self) {
+  PTERON_TRY(refuse_zero(args.tensor(1), result_type(args.tensor(0), args.tensor(1))));
+  return tensors<Op>(context, args, self);
+}
+
+template <typename Op>
+Result<void> integer_safe_scalar(Context& context, const Args& args, const Kernel& self) {
+  const Scalar b = args.scalar(1);
+  if (!is_float(result_type(args.tensor(0), b)) && b.integer == 0)
+    return Error{Code::Failed, "integer division by zero"};
+  return with_scalar<Op>(context, args, self);
+}
+
+struct Divide {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (kIsInteger<T>)
+      return TruncatingDivide::apply(a, b);
+    else
+      return a / b;
+  }
+};
+
+DType true_division_type(DType type) { return is_float(type) ? type : DType::Float32; }
+
+Result<void> div_(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  return map_binary(a, b, args.tensor(2), true_division_type(result_type(a, b)),
+                    [](auto x, auto y) { return Divide::apply(x, y); });
+}
+
+Result<void> div_scalar(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Scalar b = args.scalar(1);
+  return map_unary(a, args.tensor(2), true_division_type(result_type(a, b)),
+                   [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
+}
+
+Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
+  const auto mode = args.string(2);
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  const DType type = result_type(a, b);
+  if (!mode) {
+    return map_binary(a, b, args.tensor(3), true_division_type(type),
+                      [](auto x, auto y) { return Divide::apply(x, y); });
+  }
+  (void)context;
+  (void)self;
+  PTERON_TRY(refuse_zero(b, type));
+  if (*mode == "floor") {
+    return map_binary(a, b, args.tensor(3), type,
+                      [](auto x, auto y) { return FloorDivide::apply(x, y); });
+  }
+  if (*mode == "trunc") {
+    return map_binary(a, b, args.tensor(3), type,
+                      [](auto x, auto y) { return TruncatingDivide::apply(x, y); });
+  }
+  return kernel_error("rounding mode is neither floor nor trunc");
+}
+
+Result<void> atan2_(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  return map_binary(a, b, args.tensor(2), true_division_type(result_type(a, b)),
+                    [](auto x, auto y) {
+                      if constexpr (kIsInteger<decltype(x)>)
+                        return x;
+                      else
+                        return std::atan2(x, y);
+                    });
+}
+
+// Bits past the type's width fall out; a shift by that much or more gives 0 (or the sign, to the
+// right).
+template <bool kLeft>
+Result<void> shift_scalar(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  if (is_float(a.dtype())) return kernel_error("shifts take integers");
+  const int64_t by = args.scalar(1).integer;
+  const auto width = static_cast<int64_t>(dtype_size(a.dtype()) * 8);
+  return map_unary(a, args.tensor(2), DType::Int64, [by, width](auto x) {
+    const auto bits = static_cast<int64_t>(x);
+    int64_t result = 0;
+    if (kLeft)
+      result = by >= 0 && by < width ? static_cast<int64_t>(static_cast<uint64_t>(bits) << by) : 0;
+    else
+      result = bits >> (by >= 0 && by < 64 ? by : 63);
+    return static_cast<decltype(x)>(result);
+  });
+}
+
+Result<void> where_(Context&, const Args& args, const Kernel&) {
+  const Tensor& condition = args.tensor(0);
+  const Tensor& a = args.tensor(1);
+  const Tensor& b = args.tensor(2);
+  Tensor& out = args.tensor(3);
+  if (!is_number(condition.dtype()) || !is_number(a.dtype()) || !is_number(b.dtype()) ||
+      !is_number(out.dtype())) {
+    return kernel_error("dtype not supported");
+  }
+  const Tensor* operands[] = {&condition, &a, &b};
+  PTERON_ASSIGN(const Shape shape, broadcast_shapes(operands));
+  PTERON_TRY(out.resize(shape.span()));
+  return with_compute_type(result_type(a, b), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    Walk walk(out.sizes());
+    if (!walk.add(out) || !walk.add(condition) || !walk.add(a) || !walk.add(b))
+      return kernel_error("shapes do not broadcast");
+    walk.run([&](const auto& at, const auto& stride, int64_t n) {
+      constexpr int64_t kRun = 256;
+      int64_t c[kRun];
+      C x[kRun];
+      C y[kRun];
+      for (int64_t i = 0; i < n; i += kRun) {
+        const int64_t m = std::min(kRun, n - i);
+        load(condition.dtype(), condition.raw(), at[1] + i * stride[1], stride[1], m, c);
+        load(a.dtype(), a.raw(), at[2] + i * stride[2], stride[2], m, x);
+        load(b.dtype(), b.raw(), at[3] + i * stride[3], stride[3], m, y);
+        for (int64_t k = 0; k < m; ++k) x[k] = c[k] != 0 ? x[k] : y[k];
+        store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, x);
+      }
+    });
+    return {};
+  });
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::__lshift__.Scalar_out", "TS>T", shift_scalar<true>},
+    {"aten::__rshift__.Scalar_out", "TS>T", shift_scalar<false>},
+    {"aten::add.out", "TTS>T", with_alpha<Add>},
+    {"aten::add.Scalar_out", "TSS>T", scalar_with_alpha<Add>},
+    {"aten::atan2.out", "TT>T", atan2_},
+    {"aten::bitwise_and.Scalar_out", "TS>T", bitwise_scalar<BitwiseAnd>},
+    {"aten::bitwise_and.Tensor_out", "TT>T", bitwise_tensors<BitwiseAnd>},
+    {"aten::bitwise_or.Scalar_out", "TS>T", bitwise_scalar<BitwiseOr>},
+    {"aten::bitwise_or.Tensor_out", "TT>T", bitwise_tensors<BitwiseOr>},
+    {"aten::bitwise_xor.Scalar_out", "TS>T", bitwise_scalar<BitwiseXor>},
+    {"aten::bitwise_xor.Tensor_out", "TT>T", bitwise_tensors<BitwiseXor>},
+    {"aten::div.out", "TT>T", div_},
+    {"aten::div.out_mode", "TTg>T", div_mode},
+    {"aten::div.Scalar_out", "TS>T", div_scalar},
+    {"aten::eq.Scalar_out", "TS>T", with_scalar<Equal>},
+    {"aten::eq.Tensor_out", "TT>T", tensors<Equal>},
+    {"aten::floor_divide.out", "TT>T", integer_safe<FloorDivide>},
+    {"aten::fmod.Scalar_out", "TS>T", integer_safe_scalar<Fmod>},
+    {"aten::fmod.Tensor_out", "TT>T", integer_safe<Fmod>},
+    {"aten::ge.Scalar_out", "TS>T", with_scalar<GreaterEqual>},
+    {"aten::ge.Tensor_out", "TT>T", tensors<GreaterEqual>},
+    {"aten::gt.Scalar_out", "TS>T", with_scalar<Greater>},
+    {"aten::gt.Tensor_out", "TT>T", tensors<Greater>},
+    {"aten::le.Scalar_out", "TS>T", with_scalar<LessEqual>},
+    {"aten::le.Tensor_out", "TT>T", tensors<LessEqual>},
+    {"aten::logical_and.out", "TT>T", tensors<LogicalAnd>},
+    {"aten::logical_or.out", "TT>T", tensors<LogicalOr>},
+    {"aten::logical_xor.out", "TT>T", tensors<LogicalXor>},
+    {"aten::lt.Scalar_out", "TS>T", with_scalar<Less>},
+    {"aten::lt.Tensor_out", "TT>T", tensors<Less>},
+    {"aten::maximum.out", "TT>T", tensors<Maximum>},
+    {"aten::minimum.out", "TT>T", tensors<Minimum>},
+    {"aten::mul.out", "TT>T", tensors<Multiply>},
+    {"aten::mul.Scalar_out", "TS>T", with_scalar<Multiply>},
+    {"aten::ne.Scalar_out", "TS>T", with_scalar<NotEqual>},
+    {"aten::ne.Tensor_out", "TT>T", tensors<NotEqual>},
+    {"aten::pow.Tensor_Tensor_out", "TT>T", tensors<Power>},
+    {"aten::remainder.Scalar_out", "TS>T", integer_safe_scalar<Remainder>},
+    {"aten::remainder.Tensor_out", "TT>T", integer_safe<Remainder>},
+    {"aten::sub.out", "TTS>T", with_alpha<Subtract>},
+    {"aten::sub.Scalar_out", "TSS>T", scalar_with_alpha<Subtract>},
+    {"aten::where.self_out", "TTT>T", where_},
+};
+
+}  // namespace
+
+std::span<const Kernel> binary_kernels() { return kTable; }
+
+}  // namespace pteron

@@ -1,0 +1,518 @@
+// Operators that move elements without computing: views as copies, cat, pad, layout changes.
+#include <cstring>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+#include "runtime/strided_copy.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+// A part of a tensor's elements seen as another array: strides in elements, of any sign.
+struct View {
+  int64_t offset = 0;
+  size_t rank = 0;
+  std::array<int64_t, kMaxRank> sizes{};
+  std::array<int64_t, kMaxRank> strides{};
+
+  explicit View(const Tensor& tensor) : rank(static_cast<size_t>(tensor.rank())) {
+    std::copy(tensor.sizes().begin(), tensor.sizes().end(), sizes.begin());
+    std::copy(tensor.strides().begin(), tensor.strides().end(), strides.begin());
+  }
+  std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
+};
+
+std::array<int64_t, kMaxRank> in_bytes(std::span<const int64_t> strides, size_t element) {
+  std::array<int64_t, kMaxRank> out{};
+  for (size_t i = 0; i < strides.size(); ++i) out[i] = strides[i] * static_cast<int64_t>(element);
+  return out;
+}
+
+// Copies a view of `in` to a view of `out`, of the same shape and dtype.
+void copy_between(const Tensor& in, const View& from, Tensor& out, const View& to) {
+  const size_t element = dtype_size(in.dtype());
+  const auto from_strides = in_bytes({from.strides.data(), from.rank}, element);
+  const auto to_strides = in_bytes({to.strides.data(), to.rank}, element);
+  strided_copy(out.data<std::byte>() + to.offset * static_cast<int64_t>(element),
+               {to_strides.data(), to.rank},
+               in.data<std::byte>() + from.offset * static_cast<int64_t>(element),
+               {from_strides.data(), from.rank}, from.shape(), element);
+}
+
+Result<void> require_same_dtype(const Tensor& in, const Tensor& out) {
+  if (in.dtype() != out.dtype())
+    return kernel_error("a copy of " + in.describe() + " to " + out.describe());
+  return {};
+}
+
+Result<void> copy_view(const Tensor& in, const View& view, Tensor& out) {
+  PTERON_TRY(require_same_dtype(in, out));
+  PTERON_TRY(out.resize(view.shape()));
+  if (out.numel() > 0) copy_between(in, view, out, View(out));
+  return {};
+}
+
+// The same elements in the same logical order, converted where dtypes differ.
+Result<void> convert_copy(const Tensor& in, Tensor& out) {
+  PTERON_TRY(out.resize(in.sizes()));
+  if (in.dtype() == out.dtype()) {
+    if (out.numel() > 0 && in.raw() != out.raw()) copy_between(in, View(in), out, View(out));
+    return {};
+  }
+  const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Int64;
+  return map_unary(in, out, compute, [](auto x) { return x; });
+}
+
+Result<void> clone(Context&, const Args& args, const Kernel&) {
+  return convert_copy(args.tensor(0), args.tensor(args.size() - 1));
+}
+
+Result<void> copy_in_place(Context&, const Args& args, const Kernel&) {
+  Tensor& to = args.tensor(0);
+  const Tensor& from = args.tensor(1);
+  const DType compute = is_float(from.dtype()) ? from.dtype() : DType::Int64;
+  const bool alike =
+      from.dtype() == to.dtype() &&
+      std::equal(from.sizes().begin(), from.sizes().end(), to.sizes().begin(), to.sizes().end());
+  if (alike) return convert_copy(from, to);
+  if (!is_number(from.dtype()) || !is_number(to.dtype()))
+    return kernel_error("dtype not supported");
+  return with_compute_type(compute, [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    Walk walk(to.sizes());
+    if (!walk.add(to) || !walk.add(from))
+      return kernel_error("a copy of " + from.describe() + " to " + to.describe());
+    walk.run([&](const auto& at, const auto& stride, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        C value{};
+        load(from.dtype(), from.raw(), at[1] + i * stride[1], 1, 1, &value);
+        store(to.dtype(), to.raw(), at[0] + i * stride[0], 1, 1, &value);
+      }
+    });
+    return {};
+  });
+}
+
+Result<void> copy_out(Context&, const Args& args, const Kernel&) {
+  const Tensor& self = args.tensor(0);
+  const Tensor& from = args.tensor(1);
+  Tensor& out = args.tensor(3);
+  return map_binary(self, from, out, is_float(from.dtype()) ? from.dtype() : DType::Int64,
+                    [](auto, auto y) { return y; });
+}
+
+Result<void> expand_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints sizes = args.ints(1);
+  if (sizes.size() > kMaxRank || sizes.size() < static_cast<size_t>(in.rank()))
+    return kernel_error("expand to rank " + std::to_string(sizes.size()));
+  View view(in);
+  const size_t lead = sizes.size() - view.rank;
+  View out = view;
+  out.rank = sizes.size();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool is_new = i < lead;
+    const int64_t own = is_new ? 1 : view.sizes[i - lead];
+    const int64_t wanted = sizes[i] == -1 && !is_new ? own : sizes[i];
+    if (wanted < 0 || (own != 1 && own != wanted))
+      return kernel_error("expand " + in.describe() + " to " + describe_shape(sizes.span()));
+    out.sizes[i] = wanted;
+    out.strides[i] = own == 1 ? 0 : view.strides[i - lead];
+  }
+  return copy_view(in, out, args.tensor(3));
+}
+
+Result<void> permute_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints dims = args.ints(1);
+  if (dims.size() != static_cast<size_t>(in.rank()))
+    return kernel_error("permute of " + in.describe() + " by " + describe_shape(dims.span()));
+  const View view(in);
+  View out = view;
+  uint32_t seen = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    PTERON_ASSIGN(const int dim, wrap_dim(dims[i], in.rank()));
+    if (seen & (1u << dim)) return kernel_error("permute by " + describe_shape(dims.span()));
+    seen |= 1u << dim;
+    out.sizes[i] = view.sizes[static_cast<size_t>(dim)];
+    out.strides[i] = view.strides[static_cast<size_t>(dim)];
+  }
+  return copy_view(in, out, args.tensor(2));
+}
+
+Result<void> transpose_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  PTERON_ASSIGN(const int a, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int b, wrap_dim(args.integer(2), in.rank()));
+  View out(in);
+  std::swap(out.sizes[static_cast<size_t>(a)], out.sizes[static_cast<size_t>(b)]);
+  std::swap(out.strides[static_cast<size_t>(a)], out.strides[static_cast<size_t>(b)]);
+  return copy_view(in, out, args.tensor(3));
+}
+
+void erase_dim(View& view, size_t dim) {
+  for (size_t i = dim; i + 1 < view.rank; ++i) {
+    view.sizes[i] = view.sizes[i + 1];
+    view.strides[i] = view.strides[i + 1];
+  }
+  --view.rank;
+}
+
+Result<void> select_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == 0) return kernel_error("select of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  int64_t index = args.integer(2);
+  const int64_t size = in.size(dim);
+  if (index < -size || index >= size)
+    return Error{Code::Failed, "index " + std::to_string(index) + " of dimension " +
+                                   std::to_string(dim) + " of size " + std::to_string(size)};
+  if (index < 0) index += size;
+  View out(in);
+  out.offset = index * out.strides[static_cast<size_t>(dim)];
+  erase_dim(out, static_cast<size_t>(dim));
+  return copy_view(in, out, args.tensor(3));
+}
+
+// start and end as Python's slices take them.
+struct Slice {
+  int64_t start;
+  int64_t count;
+};
+Result<Slice> python_slice(std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
+                           int64_t size) {
+  if (step <= 0) return kernel_error("a slice with step " + std::to_string(step));
+  const auto clamp = [size](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? (i < -size ? 0 : i + size) : i, 0, size);
+  };
+  const int64_t first = clamp(start.value_or(0));
+  const int64_t last = std::max(first, clamp(end.value_or(size)));
+  return Slice{first, last == first ? 0 : (last - first - 1) / step + 1};
+}
+
+Result<void> slice_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == 0) return kernel_error("slice of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  const auto d = static_cast<size_t>(dim);
+  PTERON_ASSIGN(const Slice slice, python_slice(args.optional_integer(2), args.optional_integer(3),
+                                                args.integer(4), in.size(dim)));
+  View out(in);
+  out.offset = slice.count > 0 ? slice.start * out.strides[d] : 0;
+  out.sizes[d] = slice.count;
+  if (slice.count > 1) out.strides[d] *= args.integer(4);
+  return copy_view(in, out, args.tensor(5));
+}
+
+Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& source = args.tensor(1);
+  Tensor& out = args.tensor(6);
+  if (in.rank() == 0) return kernel_error("slice_scatter of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  const auto d = static_cast<size_t>(dim);
+  PTERON_ASSIGN(const Slice slice, python_slice(args.optional_integer(3), args.optional_integer(4),
+                                                args.integer(5), in.size(dim)));
+  PTERON_TRY(require_same_dtype(in, out));
+  PTERON_TRY(require_same_dtype(source, out));
+  PTERON_TRY(convert_copy(in, out));
+  View to(out);
+  to.offset = slice.count > 0 ? slice.start * to.strides[d] : 0;
+  to.sizes[d] = slice.count;
+  if (slice.count > 1) to.strides[d] *= args.integer(5);
+  if (!std::equal(source.sizes().begin(), source.sizes().end(), to.shape().begin(),
+                  to.shape().end())) {
+    return kernel_error("slice_scatter of " + source.describe() + " into " +
+                        describe_shape(to.shape()));
+  }
+  if (source.numel() > 0) copy_between(source, View(source), out, to);
+  return {};
+}
+
+Result<void> split_with_sizes(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints sizes = args.ints(1);
+  if (in.rank() == 0) return kernel_error("split of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  const auto d = static_cast<size_t>(dim);
+  if (args.tensor_count(3) != sizes.size())
+    return kernel_error("split into " + std::to_string(sizes.size()) + " for " +
+                        std::to_string(args.tensor_count(3)) + " outputs");
+  int64_t start = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0 || sizes[i] > in.size(dim) - start)
+      return kernel_error("split sizes " + describe_shape(sizes.span()) + " of " + in.describe());
+    View part(in);
+    part.sizes[d] = sizes[i];
+    part.offset = sizes[i] > 0 ? start * part.strides[d] : 0;
+    PTERON_TRY(copy_view(in, part, *args.list_tensor(3, i)));
+    start += sizes[i];
+  }
+  return {};
+}
+
+Result<void> squeeze_dims(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints dims = args.ints(1);
+  uint32_t drop = 0;
+  for (const int64_t dim : dims) {
+    PTERON_ASSIGN(const int wrapped, wrap_dim(dim, in.rank()));
+    if (in.rank() > 0 && in.size(wrapped) == 1) drop |= 1u << wrapped;
+  }
+  View out(in);
+  for (int d = in.rank() - 1; d >= 0; --d) {
+    if (drop & (1u << d)) erase_dim(out, static_cast<size_t>(d));
+  }
+  return copy_view(in, out, args.tensor(2));
+}
+
+Result<void> squeeze_dim(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  View out(in);
+  if (in.rank() > 0 && in.size(dim) == 1) erase_dim(out, static_cast<size_t>(dim));
+  return copy_view(in, out, args.tensor(2));
+}
+
+Result<void> unsqueeze_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == kMaxRank) return kernel_error("unsqueeze of a tensor of rank 16");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank() + 1));
+  View out(in);
+  for (size_t i = out.rank; i > static_cast<size_t>(dim); --i) {
+    out.sizes[i] = out.sizes[i - 1];
+    out.strides[i] = out.strides[i - 1];
+  }
+  out.sizes[static_cast<size_t>(dim)] = 1;
+  out.strides[static_cast<size_t>(dim)] = 0;
+  ++out.rank;
+  return copy_view(in, out, args.tensor(2));
+}
+
+Result<void> view_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints sizes = args.ints(1);
+  Tensor& out = args.tensor(2);
+  PTERON_TRY(require_same_dtype(in, out));
+  if (sizes.size() > kMaxRank)
+    return kernel_error("a view of rank " + std::to_string(sizes.size()));
+  std::array<int64_t, kMaxRank> shape{};
+  int64_t known = 1;
+  int open = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    shape[i] = sizes[i];
+    if (sizes[i] == -1 && open < 0) {
+      open = static_cast<int>(i);
+      continue;
+    }
+    if (sizes[i] < 0 || (sizes[i] > 0 && known > INT64_MAX / sizes[i]))
+      return kernel_error("a view of shape " + describe_shape(sizes.span()));
+    known *= sizes[i];
+  }
+  if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : in.numel() / known;
+  PTERON_TRY(out.resize({shape.data(), sizes.size()}));
+  if (out.numel() != in.numel())
+    return kernel_error("a view of shape " + describe_shape(out.sizes()) + " of " + in.describe());
+  if (in.numel() == 0) return {};
+  if (in.is_row_major() && out.is_row_major()) {
+    if (in.raw() != out.raw()) std::memmove(out.raw(), in.raw(), in.nbytes());
+    return {};
+  }
+  // By way of a dense copy in logical order.
+  const size_t element = dtype_size(in.dtype());
+  auto* dense = static_cast<std::byte*>(context.scratch(in.nbytes()));
+  const auto dense_strides = [element](std::span<const int64_t> of) {
+    std::array<int64_t, kMaxRank> strides{};
+    auto stride = static_cast<int64_t>(element);
+    for (size_t d = of.size(); d-- > 0;) {
+      strides[d] = stride;
+      stride *= of[d];
+    }
+    return strides;
+  };
+  const auto in_dense = dense_strides(in.sizes());
+  const auto out_dense = dense_strides(out.sizes());
+  const auto in_strides = in_bytes(in.strides(), element);
+  const auto out_strides = in_bytes(out.strides(), element);
+  const auto in_rank = static_cast<size_t>(in.rank());
+  const auto out_rank = static_cast<size_t>(out.rank());
+  strided_copy(dense, {in_dense.data(), in_rank}, in.raw(), {in_strides.data(), in_rank},
+               in.sizes(), element);
+  strided_copy(out.raw(), {out_strides.data(), out_rank}, dense, {out_dense.data(), out_rank},
+               out.sizes(), element);
+  return {};
+}
+
+Result<void> cat_(Context&, const Args& args, const Kernel&) {
+  Tensor& out = args.tensor(2);
+  const size_t count = args.tensor_count(0);
+  // PyTorch ignores empty tensors of rank 1 here, whatever the others' rank.
+  const auto is_skipped = [](const Tensor& t) { return t.rank() == 1 && t.numel() == 0; };
+  const Tensor* first = nullptr;
+  for (size_t i = 0; i < count && !first; ++i) {
+    if (!is_skipped(*args.list_tensor(0, i))) first = args.list_tensor(0, i);
+  }
+  if (!first) {
+    const int64_t none[] = {0};
+    return out.resize(none);
+  }
+  if (first->rank() == 0) return kernel_error("cat of tensors of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), first->rank()));
+  const auto d = static_cast<size_t>(dim);
+  View shape(*first);
+  shape.sizes[d] = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor& in = *args.list_tensor(0, i);
+    if (is_skipped(in)) continue;
+    bool fits = in.rank() == first->rank() && is_number(in.dtype());
+    for (int k = 0; fits && k < in.rank(); ++k) fits = k == dim || in.size(k) == first->size(k);
+    if (!fits) return kernel_error("cat of " + first->describe() + " and " + in.describe());
+    shape.sizes[d] += in.size(dim);
+  }
+  if (!is_number(out.dtype())) return kernel_error("dtype not supported");
+  PTERON_TRY(out.resize(shape.shape()));
+  int64_t at = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor& in = *args.list_tensor(0, i);
+    if (is_skipped(in) || in.numel() == 0) continue;
+    View to(out);
+    to.sizes[d] = in.size(dim);
+    to.offset = at * to.strides[d];
+    at += in.size(dim);
+    if (in.dtype() == out.dtype()) {
+      copy_between(in, View(in), out, to);
+      continue;
+    }
+    PTERON_TRY(with_compute_type(
+        is_float(in.dtype()) ? in.dtype() : DType::Int64, [&](auto type) -> Result<void> {
+          using C = decltype(type);
+          Walk walk(in.sizes());
+          walk.add(to.shape(), {to.strides.data(), to.rank});
+          walk.add(in);
+          walk.run([&](const auto& offset, const auto& stride, int64_t n) {
+            for (int64_t k = 0; k < n; ++k) {
+              C value{};
+              load(in.dtype(), in.raw(), offset[1] + k * stride[1], 1, 1, &value);
+              store(out.dtype(), out.raw(), to.offset + offset[0] + k * stride[0], 1, 1, &value);
+            }
+          });
+          return {};
+        }));
+  }
+  return {};
+}
+
+// Padding counts from the last dimension, two numbers a dimension; negative numbers cut.
+Result<void> constant_pad(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints pad = args.ints(1);
+  const Scalar value = args.scalar(2);
+  Tensor& out = args.tensor(3);
+  if (pad.size() % 2 != 0 || pad.size() / 2 > static_cast<size_t>(in.rank()))
+    return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
+  PTERON_TRY(require_same_dtype(in, out));
+  if (!is_number(in.dtype())) return kernel_error("dtype not supported");
+  View from(in);
+  View shape(in);
+  std::array<int64_t, kMaxRank> start{};
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const size_t d = from.rank - 1 - i;
+    const int64_t before = pad[2 * i];
+    const int64_t after = pad[2 * i + 1];
+    constexpr int64_t kMost = int64_t{1} << 40;
+    if (before > kMost || before < -kMost || after > kMost || after < -kMost ||
+        from.sizes[d] + before + after < 0) {
+      return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
+    }
+    shape.sizes[d] = from.sizes[d] + before + after;
+    const int64_t cut_front = std::max<int64_t>(-before, 0);
+    const int64_t cut_back = std::max<int64_t>(-after, 0);
+    from.offset += cut_front * from.strides[d];
+    from.sizes[d] = std::max<int64_t>(from.sizes[d] - cut_front - cut_back, 0);
+    start[d] = std::max<int64_t>(before, 0);
+  }
+  PTERON_TRY(out.resize(shape.shape()));
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    if (is_float(out.dtype()))
+      store(out.dtype(), out.raw(), i, 1, 1, &value.real);
+    else {
+      const int64_t integer = value.to<int64_t>();
+      store(out.dtype(), out.raw(), i, 1, 1, &integer);
+    }
+  }
+  View to(out);
+  for (size_t d = 0; d < to.rank; ++d) {
+    to.offset += start[d] * to.strides[d];
+    to.sizes[d] = from.sizes[d];
+    if (from.sizes[d] == 0) return {};
+  }
+  copy_between(in, from, out, to);
+  return {};
+}
+
+Result<void> flip_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  View out(in);
+  uint32_t seen = 0;
+  for (const int64_t dim : args.ints(1)) {
+    PTERON_ASSIGN(const int wrapped, wrap_dim(dim, in.rank()));
+    if (in.rank() == 0 || (seen & (1u << wrapped))) continue;
+    seen |= 1u << wrapped;
+    const auto d = static_cast<size_t>(wrapped);
+    if (out.sizes[d] > 0) out.offset += (out.sizes[d] - 1) * out.strides[d];
+    out.strides[d] = -out.strides[d];
+  }
+  return copy_view(in, out, args.tensor(2));
+}
+
+Result<void> unfold_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == 0 || in.rank() == kMaxRank) return kernel_error("unfold of " + in.describe());
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  const auto d = static_cast<size_t>(dim);
+  const int64_t size = args.integer(2);
+  const int64_t step = args.integer(3);
+  if (size < 0 || size > in.size(dim) || step <= 0)
+    return kernel_error("unfold of " + in.describe() + " by " + std::to_string(size) + " and " +
+                        std::to_string(step));
+  View out(in);
+  out.sizes[out.rank] = size;
+  out.strides[out.rank] = out.strides[d];
+  out.sizes[d] = (in.size(dim) - size) / step + 1;
+  if (out.sizes[d] > 1) out.strides[d] *= step;
+  ++out.rank;
+  return copy_view(in, out, args.tensor(4));
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::alias_copy.out", "T>T", clone},
+    {"aten::cat.out", "VI>T", cat_},
+    {"aten::clone.out", "Ti>T", clone},
+    {"aten::constant_pad_nd.out", "TLS>T", constant_pad},
+    {"aten::copy.out", "TTB>T", copy_out},
+    {"aten::copy_", "MTB", copy_in_place},
+    {"aten::detach_copy.out", "T>T", clone},
+    {"aten::expand_copy.out", "TLB>T", expand_},
+    {"aten::flip.out", "TL>T", flip_},
+    {"aten::permute_copy.out", "TL>T", permute_},
+    {"aten::select_copy.int_out", "TII>T", select_},
+    {"aten::slice_copy.Tensor_out", "TIiiI>T", slice_},
+    {"aten::slice_scatter.out", "TTIiiI>T", slice_scatter},
+    {"aten::split_with_sizes_copy.out", "TLI>V", split_with_sizes},
+    {"aten::squeeze_copy.dim_out", "TI>T", squeeze_dim},
+    {"aten::squeeze_copy.dims_out", "TL>T", squeeze_dims},
+    {"aten::transpose_copy.int_out", "TII>T", transpose_},
+    {"aten::unfold_copy.out", "TIII>T", unfold_},
+    {"aten::unsqueeze_copy.out", "TI>T", unsqueeze_},
+    {"aten::view_copy.out", "TL>T", view_},
+    {"dim_order_ops::_clone_dim_order.out", "TBl>T", clone},
+    {"dim_order_ops::_to_dim_order_copy.out", "TBl>T", clone},
+};
+
+}  // namespace
+
+std::span<const Kernel> copy_kernels() { return kTable; }
+
+}  // namespace pteron

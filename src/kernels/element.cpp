@@ -1,0 +1,271 @@
+#include "kernels/element.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace pteron {
+namespace {
+
+float half_to_float(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
+  const uint32_t exponent = (half >> 10) & 0x1fu;
+  const uint32_t mantissa = half & 0x3ffu;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const float small = static_cast<float>(mantissa) * 0x1p-24f;
+  return sign ? -small : small;
+}
+
+// Rounds half to even.
+uint16_t float_to_half(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const float magnitude = std::fabs(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7e00u);
+  if (magnitude >= 65520.0f) return static_cast<uint16_t>(sign | 0x7c00u);
+  if (magnitude < 0x1p-14f) {
+    // The addition rounds to multiples of 2^-24, the subnormals' step.
+    const float shifted = magnitude + 0.5f;
+    return static_cast<uint16_t>(
+        sign | (std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(0.5f)));
+  }
+  const uint32_t absolute = bits & 0x7fffffffu;
+  const uint32_t rounded = absolute + 0xfffu + ((absolute >> 13) & 1u);
+  return static_cast<uint16_t>(sign | ((rounded - (112u << 23)) >> 13));
+}
+
+float bfloat_to_float(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+uint16_t float_to_bfloat(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+template <typename To, typename From>
+To number_cast(From value) {
+  if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    if (std::isnan(value)) return 0;
+    // PyTorch's casts of out-of-range values are undefined; ours go by way of int64, which
+    // saturates.
+    constexpr From kLimit = static_cast<From>(9223372036854775808.0);
+    const int64_t wide = value >= kLimit   ? std::numeric_limits<int64_t>::max()
+                         : value < -kLimit ? std::numeric_limits<int64_t>::min()
+                                           : static_cast<int64_t>(value);
+    return static_cast<To>(wide);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// Calls use(T()) with the stored type; float16 and bfloat16 are the caller's.
+template <typename Use>
+void with_stored(DType dtype, Use&& use) {
+  switch (dtype) {
+    case DType::UInt8:
+      return use(uint8_t());
+    case DType::Int8:
+      return use(int8_t());
+    case DType::Int16:
+      return use(int16_t());
+    case DType::Int32:
+      return use(int32_t());
+    case DType::Int64:
+      return use(int64_t());
+    case DType::UInt16:
+      return use(uint16_t());
+    case DType::UInt32:
+      return use(uint32_t());
+    case DType::UInt64:
+      return use(uint64_t());
+    case DType::Float32:
+      return use(float());
+    case DType::Float64:
+      return use(double());
+    default:
+      return;
+  }
+}
+
+int integer_width(DType dtype) { return static_cast<int>(dtype_size(dtype)); }
+bool is_unsigned(DType dtype) {
+  return dtype == DType::UInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 ||
+         dtype == DType::UInt64;
+}
+
+// bool, integer, float: PyTorch's categories.
+int category(DType dtype) { return dtype == DType::Bool ? 0 : is_float(dtype) ? 2 : 1; }
+
+}  // namespace
+
+bool is_float(DType dtype) {
+  return dtype == DType::Float16 || dtype == DType::BFloat16 || dtype == DType::Float32 ||
+         dtype == DType::Float64;
+}
+bool is_integral(DType dtype) { return is_number(dtype) && !is_float(dtype); }
+bool is_number(DType dtype) {
+  return static_cast<uint8_t>(dtype) <= 7 || dtype == DType::Bool || dtype == DType::BFloat16 ||
+         dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64;
+}
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
+  if (is_float(a)) {
+    if (a == DType::Float64 || b == DType::Float64) return DType::Float64;
+    return DType::Float32;  // Also float16 with bfloat16.
+  }
+  if (is_unsigned(a) == is_unsigned(b)) return integer_width(a) > integer_width(b) ? a : b;
+  const DType u = is_unsigned(a) ? a : b;
+  const DType s = is_unsigned(a) ? b : a;
+  if (integer_width(s) > integer_width(u)) return s;
+  switch (integer_width(u)) {
+    case 1:
+      return DType::Int16;
+    case 2:
+      return DType::Int32;
+    default:
+      return DType::Int64;
+  }
+}
+
+DType result_type(const Tensor& a, const Tensor& b) {
+  if ((a.rank() == 0) == (b.rank() == 0) || category(a.dtype()) != category(b.dtype())) {
+    return promote(a.dtype(), b.dtype());
+  }
+  return a.rank() > 0 ? a.dtype() : b.dtype();
+}
+
+DType result_type(const Tensor& a, const Scalar& b) {
+  const int scalar = b.kind == ValueKind::Bool ? 0 : b.kind == ValueKind::Int ? 1 : 2;
+  if (scalar <= category(a.dtype())) return a.dtype();
+  return scalar == 1 ? DType::Int64 : DType::Float32;
+}
+
+template <typename C>
+void load(DType dtype, const void* data, int64_t offset, int64_t stride, int64_t n, C* out) {
+  if (dtype == DType::Bool) {
+    const auto* in = static_cast<const uint8_t*>(data) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(in[i * stride] != 0);
+  } else if (dtype == DType::Float16) {
+    const auto* in = static_cast<const uint16_t*>(data) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i] = number_cast<C>(half_to_float(in[i * stride]));
+  } else if (dtype == DType::BFloat16) {
+    const auto* in = static_cast<const uint16_t*>(data) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i] = number_cast<C>(bfloat_to_float(in[i * stride]));
+  } else {
+    with_stored(dtype, [&](auto type) {
+      using T = decltype(type);
+      const auto* in = static_cast<const T*>(data) + offset;
+      if (stride == 1) {
+        for (int64_t i = 0; i < n; ++i) out[i] = number_cast<C>(in[i]);
+      } else {
+        for (int64_t i = 0; i < n; ++i) out[i] = number_cast<C>(in[i * stride]);
+      }
+    });
+  }
+}
+
+template <typename C>
+void store(DType dtype, void* data, int64_t offset, int64_t stride, int64_t n, const C* in) {
+  if (dtype == DType::Bool) {
+    auto* out = static_cast<uint8_t*>(data) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i * stride] = in[i] != C(0);
+  } else if (dtype == DType::Float16) {
+    auto* out = static_cast<uint16_t*>(data) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i * stride] = float_to_half(static_cast<float>(in[i]));
+  } else if (dtype == DType::BFloat16) {
+    auto* out = static_cast<uint16_t*>(data) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i * stride] = float_to_bfloat(static_cast<float>(in[i]));
+  } else {
+    with_stored(dtype, [&](auto type) {
+      using T = decltype(type);
+      auto* out = static_cast<T*>(data) + offset;
+      for (int64_t i = 0; i < n; ++i) out[i * stride] = number_cast<T>(in[i]);
+    });
+  }
+}
+
+template void load<int64_t>(DType, const void*, int64_t, int64_t, int64_t, int64_t*);
+template void load<float>(DType, const void*, int64_t, int64_t, int64_t, float*);
+template void load<double>(DType, const void*, int64_t, int64_t, int64_t, double*);
+template void store<int64_t>(DType, void*, int64_t, int64_t, int64_t, const int64_t*);
+template void store<float>(DType, void*, int64_t, int64_t, int64_t, const float*);
+template void store<double>(DType, void*, int64_t, int64_t, int64_t, const double*);
+
+bool Walk::add(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  if (sizes.size() > rank_ || operands_ == kMaxOperands) return false;
+  auto& own = strides_[static_cast<size_t>(operands_)];
+  own.fill(0);
+  const size_t lead = rank_ - sizes.size();
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] != sizes_[lead + d] && sizes[d] != 1) return false;
+    own[lead + d] = sizes[d] == 1 ? 0 : strides[d];
+  }
+  ++operands_;
+  return true;
+}
+
+void Walk::join() {
+  size_t kept = 0;
+  for (size_t d = 0; d < rank_; ++d) {
+    if (sizes_[d] == 1) continue;
+    bool joins = kept > 0;
+    for (int k = 0; joins && k < operands_; ++k) {
+      const auto& own = strides_[static_cast<size_t>(k)];
+      joins = own[kept - 1] == own[d] * sizes_[d];
+    }
+    if (joins) {
+      sizes_[kept - 1] *= sizes_[d];
+      for (int k = 0; k < operands_; ++k)
+        strides_[static_cast<size_t>(k)][kept - 1] = strides_[static_cast<size_t>(k)][d];
+      continue;
+    }
+    sizes_[kept] = sizes_[d];
+    for (int k = 0; k < operands_; ++k)
+      strides_[static_cast<size_t>(k)][kept] = strides_[static_cast<size_t>(k)][d];
+    ++kept;
+  }
+  if (kept == 0) {
+    sizes_[0] = 1;
+    for (int k = 0; k < operands_; ++k) strides_[static_cast<size_t>(k)][0] = 0;
+    kept = 1;
+  }
+  rank_ = kept;
+}
+
+Result<Shape> broadcast_shapes(std::span<const Tensor* const> tensors) {
+  Shape shape;
+  for (const Tensor* tensor : tensors)
+    shape.rank = std::max(shape.rank, static_cast<size_t>(tensor->rank()));
+  std::fill_n(shape.sizes.begin(), shape.rank, 1);
+  for (const Tensor* tensor : tensors) {
+    const size_t lead = shape.rank - static_cast<size_t>(tensor->rank());
+    for (int d = 0; d < tensor->rank(); ++d) {
+      int64_t& size = shape.sizes[lead + static_cast<size_t>(d)];
+      if (size == 1)
+        size = tensor->size(d);
+      else if (tensor->size(d) != 1 && tensor->size(d) != size) {
+        return kernel_error("shapes " + describe_shape(tensors.front()->sizes()) + " and " +
+                            describe_shape(tensor->sizes()) + " do not broadcast");
+      }
+    }
+  }
+  return shape;
+}
+
+Result<int> wrap_dim(int64_t dim, int rank) {
+  const int64_t dims = std::max(rank, 1);
+  if (dim < -dims || dim >= dims) {
+    return kernel_error("dimension " + std::to_string(dim) + " of a tensor of rank " +
+                        std::to_string(rank));
+  }
+  return static_cast<int>(dim < 0 ? dim + dims : dim);
+}
+
+}  // namespace pteron

@@ -1,0 +1,384 @@
+// Operators that pick or place elements by index tensors.
+#include <cstring>
+#include <vector>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+bool is_index(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
+
+Error out_of_range(int64_t index, int64_t size) {
+  return {Code::Failed, "index " + std::to_string(index) +
+                            " is out of range for a dimension of size " + std::to_string(size)};
+}
+
+// Element offsets into a tensor's memory for each row-major position of `sizes`, which may be
+// smaller than its own.
+std::vector<int64_t> offsets_of(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  std::vector<int64_t> offsets(static_cast<size_t>(count), 0);
+  int64_t block = count;
+  for (size_t d = 0; d < sizes.size() && count > 0; ++d) {
+    block /= sizes[d];
+    for (int64_t i = 0; i < count; ++i)
+      offsets[static_cast<size_t>(i)] += i / block % sizes[d] * strides[d];
+  }
+  return offsets;
+}
+
+void copy_element(const Tensor& from, int64_t from_offset, Tensor& to, int64_t to_offset) {
+  const size_t size = dtype_size(from.dtype());
+  std::memcpy(to.data<std::byte>() + to_offset * static_cast<int64_t>(size),
+              from.data<std::byte>() + from_offset * static_cast<int64_t>(size), size);
+}
+
+// What index and index_put address: indexed dimensions replaced by the broadcast index shape, in
+// place of the first of them where they are adjacent, else in front.
+struct Indexing {
+  Shape shape;                   // Of the addressed elements.
+  std::vector<int64_t> offsets;  // Into the indexed tensor, row-major over `shape`.
+};
+
+Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Args& args,
+                                 size_t list) {
+  struct IndexTensor {
+    int dim;
+    const Tensor* tensor;
+    std::vector<int64_t> own;  // From a bool mask: positions along its dimension.
+    Shape shape;
+    int64_t* values;
+  };
+  std::vector<IndexTensor> indices;
+  int dim = 0;
+  for (size_t i = 0; i < args.tensor_count(list); ++i) {
+    const Tensor* tensor = args.list_tensor(list, i);
+    if (!tensor) {
+      ++dim;
+      continue;
+    }
+    if (tensor->dtype() == DType::Bool || tensor->dtype() == DType::UInt8) {
+      // A mask stands for one index tensor a dimension of its own.
+      const int64_t* mask = load_all<int64_t>(context, *tensor);
+      for (int d = 0; d < tensor->rank(); ++d) {
+        if (dim + d >= self.rank() || tensor->size(d) != self.size(dim + d))
+          return kernel_error("a mask of " + tensor->describe() + " for " + self.describe());
+      }
+      for (int d = 0; d < tensor->rank(); ++d) {
+        IndexTensor index{dim + d, nullptr, {}, {}, nullptr};
+        int64_t inner = 1;
+        for (int q = d + 1; q < tensor->rank(); ++q) inner *= tensor->size(q);
+        for (int64_t p = 0; p < tensor->numel(); ++p) {
+          if (mask[p]) index.own.push_back(p / inner % tensor->size(d));
+        }
+        index.shape.rank = 1;
+        index.shape.sizes[0] = static_cast<int64_t>(index.own.size());
+        indices.push_back(std::move(index));
+      }
+      dim += tensor->rank();
+      continue;
+    }
+    if (!is_index(tensor->dtype())) return kernel_error("an index of " + tensor->describe());
+    if (dim >= self.rank())
+      return kernel_error("more indices than " + self.describe() + " has dimensions");
+    IndexTensor index{dim, tensor, {}, {}, load_all<int64_t>(context, *tensor)};
+    index.shape.rank = static_cast<size_t>(tensor->rank());
+    std::copy(tensor->sizes().begin(), tensor->sizes().end(), index.shape.sizes.begin());
+    indices.push_back(std::move(index));
+    ++dim;
+  }
+  if (dim > self.rank())
+    return kernel_error("more indices than " + self.describe() + " has dimensions");
+  for (IndexTensor& index : indices) {
+    if (!index.tensor) index.values = index.own.data();
+  }
+  // The indices' common shape.
+  Shape common;
+  for (const IndexTensor& index : indices) common.rank = std::max(common.rank, index.shape.rank);
+  std::fill_n(common.sizes.begin(), common.rank, 1);
+  for (const IndexTensor& index : indices) {
+    for (size_t d = 0; d < index.shape.rank; ++d) {
+      int64_t& size = common.sizes[common.rank - index.shape.rank + d];
+      if (size == 1)
+        size = index.shape.sizes[d];
+      else if (index.shape.sizes[d] != 1 && index.shape.sizes[d] != size)
+        return kernel_error("indices do not broadcast");
+    }
+  }
+  uint32_t indexed = 0;
+  for (const IndexTensor& index : indices) indexed |= uint32_t{1} << index.dim;
+  bool adjacent = true;
+  for (size_t i = 1; i < indices.size(); ++i)
+    adjacent = adjacent && indices[i].dim == indices[i - 1].dim + 1;
+  const int place = !indices.empty() && adjacent ? indices.front().dim : 0;
+  Indexing out;
+  std::vector<int64_t> before_sizes, before_strides, after_sizes, after_strides;
+  for (int d = 0; d < self.rank(); ++d) {
+    if (indexed & (uint32_t{1} << d)) continue;
+    const bool before = d < place;
+    (before ? before_sizes : after_sizes).push_back(self.size(d));
+    (before ? before_strides : after_strides).push_back(self.strides()[static_cast<size_t>(d)]);
+  }
+  const size_t rank = before_sizes.size() + after_sizes.size() + common.rank;
+  if (rank > kMaxRank)
+    return kernel_error("indexing gives a tensor of rank " + std::to_string(rank));
+  uint64_t total = 1;
+  const auto append = [&](int64_t size) {
+    out.shape.sizes[out.shape.rank++] = size;
+    total = total > (uint64_t{1} << 40) ? total : total * static_cast<uint64_t>(size);
+  };
+  for (const int64_t size : before_sizes) append(size);
+  for (size_t d = 0; d < common.rank; ++d) append(common.sizes[d]);
+  for (const int64_t size : after_sizes) append(size);
+  if (total > (uint64_t{1} << 34))
+    return Error{Code::ResourceLimit, "indexing gives too many elements"};
+  if (total == 0) return out;
+  // The offset that each position of the common shape adds.
+  int64_t positions = 1;
+  for (size_t d = 0; d < common.rank; ++d) positions *= common.sizes[d];
+  std::vector<int64_t> middle(static_cast<size_t>(positions), 0);
+  for (const IndexTensor& index : indices) {
+    std::array<int64_t, kMaxRank> strides{};
+    int64_t stride = 1;
+    for (size_t d = index.shape.rank; d-- > 0;) {
+      strides[common.rank - index.shape.rank + d] = index.shape.sizes[d] == 1 ? 0 : stride;
+      stride *= index.shape.sizes[d];
+    }
+    const std::vector<int64_t> at = offsets_of(common.span(), {strides.data(), common.rank});
+    const int64_t size = self.size(index.dim);
+    for (size_t i = 0; i < middle.size(); ++i) {
+      int64_t value = index.values[at[i]];
+      if (value < -size || value >= size) return out_of_range(value, size);
+      if (value < 0) value += size;
+      middle[i] += value * self.strides()[static_cast<size_t>(index.dim)];
+    }
+  }
+  const std::vector<int64_t> before = offsets_of(before_sizes, before_strides);
+  const std::vector<int64_t> after = offsets_of(after_sizes, after_strides);
+  out.offsets.reserve(static_cast<size_t>(total));
+  for (const int64_t a : before) {
+    for (const int64_t b : middle) {
+      for (const int64_t c : after) out.offsets.push_back(a + b + c);
+    }
+  }
+  return out;
+}
+
+Result<void> index_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(2);
+  if (in.dtype() != out.dtype())
+    return kernel_error("index of " + in.describe() + " into " + out.describe());
+  PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, in, args, 1));
+  PTERON_TRY(out.resize(indexing.shape.span()));
+  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
+  for (size_t i = 0; i < to.size(); ++i) copy_element(in, indexing.offsets[i], out, to[i]);
+  return {};
+}
+
+Result<void> put(Context& context, Tensor& target, const Tensor& values, const Indexing& indexing,
+                 bool accumulate) {
+  if (values.dtype() != target.dtype() || !is_number(target.dtype()))
+    return kernel_error("index_put of " + values.describe() + " into " + target.describe());
+  std::array<int64_t, kMaxRank> strides{};
+  const size_t lead =
+      indexing.shape.rank - std::min(indexing.shape.rank, static_cast<size_t>(values.rank()));
+  bool fits = static_cast<size_t>(values.rank()) <= indexing.shape.rank;
+  for (int d = 0; fits && d < values.rank(); ++d) {
+    const int64_t wanted = indexing.shape.sizes[lead + static_cast<size_t>(d)];
+    fits = values.size(d) == wanted || values.size(d) == 1;
+    strides[lead + static_cast<size_t>(d)] =
+        values.size(d) == 1 ? 0 : values.strides()[static_cast<size_t>(d)];
+  }
+  if (!fits)
+    return kernel_error("index_put of " + values.describe() + " to places of shape " +
+                        describe_shape(indexing.shape.span()));
+  (void)context;
+  const std::vector<int64_t> from =
+      offsets_of(indexing.shape.span(), {strides.data(), indexing.shape.rank});
+  return with_compute_type(target.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    for (size_t i = 0; i < indexing.offsets.size(); ++i) {
+      if (!accumulate) {
+        copy_element(values, from[i], target, indexing.offsets[i]);
+        continue;
+      }
+      C sum{};
+      C value{};
+      load(target.dtype(), target.raw(), indexing.offsets[i], 1, 1, &sum);
+      load(values.dtype(), values.raw(), from[i], 1, 1, &value);
+      if constexpr (std::is_same_v<C, int64_t>)
+        sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+      else
+        sum += value;
+      store(target.dtype(), target.raw(), indexing.offsets[i], 1, 1, &sum);
+    }
+    return {};
+  });
+}
+
+// `out` becomes a copy of `in`, with its own memory order.
+Result<void> copy_whole(Context& context, const Tensor& in, Tensor& out) {
+  if (in.dtype() != out.dtype() || !is_number(in.dtype()))
+    return kernel_error("a copy of " + in.describe() + " to " + out.describe());
+  PTERON_TRY(out.resize(in.sizes()));
+  if (in.raw() == out.raw()) return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    store_all(load_all<decltype(type)>(context, in), out);
+    return {};
+  });
+}
+
+Result<void> index_put_(Context& context, const Args& args, const Kernel&) {
+  Tensor& out = args.tensor(4);
+  PTERON_TRY(copy_whole(context, args.tensor(0), out));
+  PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, out, args, 1));
+  return put(context, out, args.tensor(2), indexing, args.boolean(3));
+}
+
+Result<void> index_put_in_place(Context& context, const Args& args, const Kernel&) {
+  Tensor& target = args.tensor(0);
+  PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, target, args, 1));
+  return put(context, target, args.tensor(2), indexing, args.boolean(3));
+}
+
+Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& index = args.tensor(2);
+  Tensor& out = args.tensor(3);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == 0 || index.rank() > 1 || !is_index(index.dtype()) || in.dtype() != out.dtype())
+    return kernel_error("index_select of " + in.describe() + " by " + index.describe());
+  const int64_t* values = load_all<int64_t>(context, index);
+  Shape shape;
+  shape.rank = static_cast<size_t>(in.rank());
+  std::copy(in.sizes().begin(), in.sizes().end(), shape.sizes.begin());
+  shape.sizes[static_cast<size_t>(dim)] = index.numel();
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    if (values[i] < 0 || values[i] >= in.size(dim)) return out_of_range(values[i], in.size(dim));
+  }
+  PTERON_TRY(out.resize(shape.span()));
+  int64_t inner = 1;
+  for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
+  std::array<int64_t, kMaxRank> strides{};
+  std::copy(in.strides().begin(), in.strides().end(), strides.begin());
+  strides[static_cast<size_t>(dim)] = 0;
+  const std::vector<int64_t> from = offsets_of(out.sizes(), {strides.data(), shape.rank});
+  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
+  for (size_t i = 0; i < to.size(); ++i) {
+    const int64_t k = static_cast<int64_t>(i) / inner % index.numel();
+    copy_element(in, from[i] + values[k] * in.strides()[static_cast<size_t>(dim)], out, to[i]);
+  }
+  return {};
+}
+
+Result<void> gather_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& index = args.tensor(2);
+  Tensor& out = args.tensor(4);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  bool fits = index.rank() == in.rank() && in.rank() > 0 && is_index(index.dtype()) &&
+              in.dtype() == out.dtype();
+  for (int d = 0; fits && d < in.rank(); ++d) fits = d == dim || index.size(d) <= in.size(d);
+  if (!fits) return kernel_error("gather of " + in.describe() + " by " + index.describe());
+  const int64_t* values = load_all<int64_t>(context, index);
+  PTERON_TRY(out.resize(index.sizes()));
+  std::array<int64_t, kMaxRank> strides{};
+  std::copy(in.strides().begin(), in.strides().end(), strides.begin());
+  strides[static_cast<size_t>(dim)] = 0;
+  const std::vector<int64_t> from =
+      offsets_of(index.sizes(), {strides.data(), static_cast<size_t>(in.rank())});
+  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (values[i] < 0 || values[i] >= in.size(dim)) return out_of_range(values[i], in.size(dim));
+    copy_element(in, from[i] + values[i] * in.strides()[static_cast<size_t>(dim)], out, to[i]);
+  }
+  return {};
+}
+
+Result<void> scatter_add(Context& context, const Args& args, const Kernel&) {
+  const Tensor& self = args.tensor(0);
+  const Tensor& index = args.tensor(2);
+  const Tensor& source = args.tensor(3);
+  Tensor& out = args.tensor(4);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), self.rank()));
+  bool fits = index.rank() == self.rank() && source.rank() == self.rank() && self.rank() > 0 &&
+              is_index(index.dtype()) && source.dtype() == out.dtype();
+  for (int d = 0; fits && d < self.rank(); ++d)
+    fits = index.size(d) <= source.size(d) && (d == dim || index.size(d) <= self.size(d));
+  if (!fits)
+    return kernel_error("scatter_add of " + source.describe() + " by " + index.describe() +
+                        " into " + self.describe());
+  PTERON_TRY(copy_whole(context, self, out));
+  const int64_t* values = load_all<int64_t>(context, index);
+  std::array<int64_t, kMaxRank> strides{};
+  std::copy(out.strides().begin(), out.strides().end(), strides.begin());
+  strides[static_cast<size_t>(dim)] = 0;
+  const auto rank = static_cast<size_t>(out.rank());
+  const std::vector<int64_t> to = offsets_of(index.sizes(), {strides.data(), rank});
+  const std::vector<int64_t> from = offsets_of(index.sizes(), source.strides());
+  return with_compute_type(out.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (values[i] < 0 || values[i] >= out.size(dim))
+        return out_of_range(values[i], out.size(dim));
+      const int64_t at = to[i] + values[i] * out.strides()[static_cast<size_t>(dim)];
+      C sum{};
+      C value{};
+      load(out.dtype(), out.raw(), at, 1, 1, &sum);
+      load(source.dtype(), source.raw(), from[i], 1, 1, &value);
+      if constexpr (std::is_same_v<C, int64_t>)
+        sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+      else
+        sum += value;
+      store(out.dtype(), out.raw(), at, 1, 1, &sum);
+    }
+    return {};
+  });
+}
+
+Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& weight = args.tensor(0);
+  const Tensor& index = args.tensor(1);
+  Tensor& out = args.tensor(5);
+  if (weight.rank() != 2 || !is_index(index.dtype()) || index.rank() == kMaxRank ||
+      weight.dtype() != out.dtype() || !weight.is_row_major() || !out.is_row_major()) {
+    return kernel_error("embedding of " + index.describe() + " in " + weight.describe());
+  }
+  const int64_t* values = load_all<int64_t>(context, index);
+  Shape shape;
+  shape.rank = static_cast<size_t>(index.rank()) + 1;
+  std::copy(index.sizes().begin(), index.sizes().end(), shape.sizes.begin());
+  shape.sizes[shape.rank - 1] = weight.size(1);
+  PTERON_TRY(out.resize(shape.span()));
+  const size_t row = static_cast<size_t>(weight.size(1)) * dtype_size(weight.dtype());
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    if (values[i] < 0 || values[i] >= weight.size(0))
+      return out_of_range(values[i], weight.size(0));
+    if (row > 0)
+      std::memcpy(out.data<std::byte>() + static_cast<size_t>(i) * row,
+                  weight.data<std::byte>() + static_cast<size_t>(values[i]) * row, row);
+  }
+  return {};
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::embedding.out", "TTIBB>T", embedding_},
+    {"aten::gather.out", "TITB>T", gather_},
+    {"aten::index.Tensor_out", "Tv>T", index_},
+    {"aten::index_put.out", "TvTB>T", index_put_},
+    {"aten::index_put_", "MvTB", index_put_in_place},
+    {"aten::index_select.out", "TIT>T", index_select_},
+    {"aten::scatter_add.out", "TITT>T", scatter_add},
+};
+
+}  // namespace
+
+std::span<const Kernel> index_kernels() { return kTable; }
+
+}  // namespace pteron

@@ -1,0 +1,204 @@
+// Matrix products and distances.
+#include "kernels/matmul.h"
+
+#include <cmath>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+Error shapes_error(const char* what, const Tensor& a, const Tensor& b) {
+  return kernel_error(std::string(what) + " of " + a.describe() + " and " + b.describe());
+}
+
+Result<void> check_product(const char* what, const Tensor& a, const Tensor& b, const Tensor& out,
+                           int rank) {
+  if (a.rank() != rank || b.rank() != rank || a.size(rank - 1) != b.size(rank - 2) ||
+      a.dtype() != b.dtype() || (rank == 3 && a.size(0) != b.size(0)) || !is_number(a.dtype()) ||
+      !is_number(out.dtype())) {
+    return shapes_error(what, a, b);
+  }
+  return {};
+}
+
+Result<void> batched(Context& context, const char* what, const Tensor& a, const Tensor& b,
+                     Tensor& out, int rank) {
+  PTERON_TRY(check_product(what, a, b, out, rank));
+  const int64_t batch = rank == 3 ? a.size(0) : 1;
+  const int64_t m = a.size(rank - 2);
+  const int64_t k = a.size(rank - 1);
+  const int64_t n = b.size(rank - 1);
+  const int64_t shape[] = {batch, m, n};
+  PTERON_TRY(out.resize(rank == 3 ? std::span<const int64_t>(shape)
+                                  : std::span<const int64_t>(shape + 1, 2)));
+  return with_compute_type(a.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, a);
+    const C* y = load_all<C>(context, b);
+    C* z = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    std::fill_n(z, out.numel(), C(0));
+    for (int64_t i = 0; i < batch; ++i)
+      gemm(context, m, n, k, x + i * m * k, y + i * k * n, z + i * m * n);
+    store_all(z, out);
+    return {};
+  });
+}
+
+Result<void> mm_(Context& context, const Args& args, const Kernel&) {
+  return batched(context, "mm", args.tensor(0), args.tensor(1), args.tensor(2), 2);
+}
+Result<void> bmm_(Context& context, const Args& args, const Kernel&) {
+  return batched(context, "bmm", args.tensor(0), args.tensor(1), args.tensor(2), 3);
+}
+
+// beta * self + alpha * (a @ b); self broadcasts.
+Result<void> addmm_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& self = args.tensor(0);
+  const Tensor& a = args.tensor(1);
+  const Tensor& b = args.tensor(2);
+  const Scalar beta = args.scalar(3);
+  const Scalar alpha = args.scalar(4);
+  Tensor& out = args.tensor(5);
+  PTERON_TRY(check_product("addmm", a, b, out, 2));
+  if (!is_number(self.dtype())) return kernel_error("dtype not supported");
+  const int64_t m = a.size(0);
+  const int64_t k = a.size(1);
+  const int64_t n = b.size(1);
+  const int64_t shape[] = {m, n};
+  PTERON_TRY(out.resize(shape));
+  return with_compute_type(a.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, a);
+    const C* y = load_all<C>(context, b);
+    C* z = context.scratch_array<C>(static_cast<size_t>(m * n));
+    std::fill_n(z, m * n, C(0));
+    gemm(context, m, n, k, x, y, z);
+    const C factor = static_cast<C>(alpha.real);
+    const C weight = static_cast<C>(beta.real);
+    const int64_t dense[] = {n, 1};
+    Walk walk(out.sizes());
+    walk.add(out.sizes(), dense);
+    if (!walk.add(self)) return shapes_error("addmm", self, out);
+    walk.run([&](const auto& at, const auto& stride, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        C value{};
+        load(self.dtype(), self.raw(), at[1] + i * stride[1], 1, 1, &value);
+        C& element = z[at[0] + i * stride[0]];
+        // PyTorch ignores self, NaN and all, where beta is 0.
+        element = factor * element + (weight == C(0) ? C(0) : weight * value);
+      }
+    });
+    store_all(z, out);
+    return {};
+  });
+}
+
+// weight is [out, in]; a bias may be there.
+Result<void> linear_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& weight = args.tensor(1);
+  const Tensor* bias = args.optional_tensor(2);
+  Tensor& out = args.tensor(3);
+  if (in.rank() < 1 || weight.rank() != 2 || in.size(in.rank() - 1) != weight.size(1) ||
+      in.dtype() != weight.dtype() || !is_number(in.dtype()) || !is_number(out.dtype()) ||
+      (bias && (bias->numel() != weight.size(0) || !is_number(bias->dtype())))) {
+    return shapes_error("linear", in, weight);
+  }
+  std::array<int64_t, kMaxRank> shape{};
+  std::copy(in.sizes().begin(), in.sizes().end(), shape.begin());
+  const int64_t n = weight.size(0);
+  const int64_t k = weight.size(1);
+  shape[static_cast<size_t>(in.rank() - 1)] = n;
+  PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(in.rank())}));
+  if (out.numel() == 0) return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const int64_t m = out.numel() / n;
+    const C* x = load_all<C>(context, in);
+    const C* w = load_all<C>(context, weight);
+    C* turned = context.scratch_array<C>(static_cast<size_t>(n * k));
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < k; ++j) turned[j * n + i] = w[i * k + j];
+    }
+    C* z = context.scratch_array<C>(static_cast<size_t>(m * n));
+    const C* offset = bias ? load_all<C>(context, *bias) : nullptr;
+    for (int64_t i = 0; i < m * n; ++i) z[i] = offset ? offset[i % n] : C(0);
+    gemm(context, m, n, k, x, turned, z);
+    store_all(z, out);
+    return {};
+  });
+}
+
+// Distances between the rows of two batches of matrices.
+Result<void> cdist_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  const double p = args.real(2);
+  Tensor& out = args.tensor(4);
+  const int rank = a.rank();
+  bool fits = rank >= 2 && b.rank() == rank && a.size(rank - 1) == b.size(rank - 1) &&
+              a.dtype() == b.dtype() && is_float(a.dtype()) && is_float(out.dtype()) && p >= 0;
+  for (int d = 0; fits && d + 2 < rank; ++d) fits = a.size(d) == b.size(d);
+  if (!fits) return shapes_error("cdist", a, b);
+  std::array<int64_t, kMaxRank> shape{};
+  std::copy(a.sizes().begin(), a.sizes().end(), shape.begin());
+  const int64_t rows = a.size(rank - 2);
+  const int64_t columns = b.size(rank - 2);
+  const int64_t width = a.size(rank - 1);
+  shape[static_cast<size_t>(rank - 1)] = columns;
+  PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(rank)}));
+  if (out.numel() == 0) return {};
+  return with_compute_type(a.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, a);
+    const C* y = load_all<C>(context, b);
+    C* z = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    const int64_t batch = out.numel() / (rows * columns);
+    for (int64_t i = 0; i < batch * rows; ++i) {
+      const C* left = x + i * width;
+      for (int64_t j = 0; j < columns; ++j) {
+        const C* right = y + (i / rows * columns + j) * width;
+        double sum = 0;
+        for (int64_t q = 0; q < width; ++q) {
+          const double difference =
+              std::fabs(static_cast<double>(left[q]) - static_cast<double>(right[q]));
+          if (p == 2)
+            sum += difference * difference;
+          else if (p == 1)
+            sum += difference;
+          else if (p == 0)
+            sum += difference != 0;
+          else if (std::isinf(p))
+            sum = std::max(sum, difference);
+          else
+            sum += std::pow(difference, p);
+        }
+        if (p == 2)
+          sum = std::sqrt(sum);
+        else if (p != 0 && p != 1 && !std::isinf(p))
+          sum = std::pow(sum, 1 / p);
+        z[i * columns + j] = static_cast<C>(sum);
+      }
+    }
+    store_all(z, out);
+    return {};
+  });
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::_cdist_forward.out", "TTDi>T", cdist_},
+    {"aten::addmm.out", "TTTSS>T", addmm_},
+    {"aten::bmm.out", "TT>T", bmm_},
+    {"aten::linear.out", "TTt>T", linear_},
+    {"aten::mm.out", "TT>T", mm_},
+};
+
+}  // namespace
+
+std::span<const Kernel> matmul_kernels() { return kTable; }
+
+}  // namespace pteron

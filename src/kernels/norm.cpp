@@ -1,0 +1,219 @@
+// Normalizations and softmax.
+#include <cmath>
+#include <limits>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+Result<void> check_float(const Tensor& in, const Tensor& out) {
+  if (!is_float(in.dtype()) || !is_float(out.dtype()))
+    return kernel_error("got " + in.describe() + "; floats are wanted");
+  return {};
+}
+
+template <bool kLog>
+Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(3);
+  PTERON_TRY(check_float(in, out));
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_TRY(out.resize(in.sizes()));
+  if (in.numel() == 0) return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* e = load_all<C>(context, in);
+    int64_t inner = 1;
+    for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
+    const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
+    const int64_t rows = in.numel() / size;
+    context.parallel(static_cast<size_t>(rows), 64, [=](size_t begin, size_t end) {
+      for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
+        C* row = e + r / inner * size * inner + r % inner;
+        C greatest = row[0];
+        for (int64_t i = 1; i < size; ++i)
+          greatest = row[i * inner] > greatest ? row[i * inner] : greatest;
+        C sum = 0;
+        for (int64_t i = 0; i < size; ++i) sum += std::exp(row[i * inner] - greatest);
+        if (kLog) {
+          const C shift = greatest + std::log(sum);
+          for (int64_t i = 0; i < size; ++i) row[i * inner] -= shift;
+        } else {
+          for (int64_t i = 0; i < size; ++i)
+            row[i * inner] = std::exp(row[i * inner] - greatest) / sum;
+        }
+      }
+    });
+    store_all(e, out);
+    return {};
+  });
+}
+
+Result<void> batch_norm(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor* weight = args.optional_tensor(1);
+  const Tensor* bias = args.optional_tensor(2);
+  const Tensor& mean = args.tensor(3);
+  const Tensor& variance = args.tensor(4);
+  const double epsilon = args.real(6);
+  Tensor& out = args.tensor(7);
+  PTERON_TRY(check_float(in, out));
+  if (in.rank() < 2) return kernel_error("batch norm of " + in.describe());
+  const int64_t channels = in.size(1);
+  for (const Tensor* parameter : {weight, bias, &mean, &variance}) {
+    if (parameter && (parameter->numel() != channels || !is_float(parameter->dtype())))
+      return kernel_error("batch norm of " + in.describe() + " with " + parameter->describe());
+  }
+  PTERON_TRY(out.resize(in.sizes()));
+  // In inference the batch's own statistics are not saved.
+  const int64_t none[] = {0};
+  for (size_t i : {size_t{8}, size_t{9}}) {
+    if (args.tensor(i).rank() == 1) PTERON_TRY(args.tensor(i).resize(none));
+  }
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* e = load_all<C>(context, in);
+    const C* m = load_all<C>(context, mean);
+    const C* v = load_all<C>(context, variance);
+    const C* w = weight ? load_all<C>(context, *weight) : nullptr;
+    const C* b = bias ? load_all<C>(context, *bias) : nullptr;
+    int64_t inner = 1;
+    for (int d = 2; d < in.rank(); ++d) inner *= in.size(d);
+    for (int64_t i = 0; i < in.size(0) * channels; ++i) {
+      const int64_t c = i % channels;
+      const C scale = (w ? w[c] : C(1)) / std::sqrt(v[c] + static_cast<C>(epsilon));
+      const C shift = (b ? b[c] : C(0)) - m[c] * scale;
+      for (int64_t k = 0; k < inner; ++k) e[i * inner + k] = e[i * inner + k] * scale + shift;
+    }
+    store_all(e, out);
+    return {};
+  });
+}
+
+// Normalizes runs of `size` elements; weight and bias are called with the element's index.
+template <typename C, typename Affine>
+void normalize(C* e, int64_t rows, int64_t size, double epsilon, C* means, C* rstds,
+               Affine&& affine) {
+  for (int64_t r = 0; r < rows; ++r) {
+    C* row = e + r * size;
+    double sum = 0;
+    for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(row[i]);
+    const double mean = sum / static_cast<double>(size);
+    double squares = 0;
+    for (int64_t i = 0; i < size; ++i)
+      squares += (static_cast<double>(row[i]) - mean) * (static_cast<double>(row[i]) - mean);
+    const double rstd = 1 / std::sqrt(squares / static_cast<double>(size) + epsilon);
+    means[r] = static_cast<C>(mean);
+    rstds[r] = static_cast<C>(rstd);
+    for (int64_t i = 0; i < size; ++i) {
+      row[i] = affine(r * size + i, static_cast<C>((static_cast<double>(row[i]) - mean) * rstd));
+    }
+  }
+}
+
+Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Ints shape = args.ints(1);
+  const Tensor* weight = args.optional_tensor(2);
+  const Tensor* bias = args.optional_tensor(3);
+  const double epsilon = args.real(4);
+  Tensor& out = args.tensor(5);
+  PTERON_TRY(check_float(in, out));
+  int64_t size = 1;
+  bool fits = shape.size() <= static_cast<size_t>(in.rank());
+  for (size_t i = 0; fits && i < shape.size(); ++i) {
+    fits = shape[i] == in.size(in.rank() - static_cast<int>(shape.size() - i));
+    size *= shape[i];
+  }
+  for (const Tensor* parameter : {weight, bias})
+    fits = fits && (!parameter || (parameter->numel() == size && is_float(parameter->dtype())));
+  if (!fits)
+    return kernel_error("layer norm over " + describe_shape(shape.span()) + " of " + in.describe());
+  PTERON_TRY(out.resize(in.sizes()));
+  Shape statistics;
+  for (int d = 0; d < in.rank(); ++d)
+    statistics.sizes[statistics.rank++] =
+        d < in.rank() - static_cast<int>(shape.size()) ? in.size(d) : 1;
+  for (size_t i : {size_t{6}, size_t{7}}) {
+    if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
+    PTERON_TRY(args.tensor(i).resize(statistics.span()));
+  }
+  if (in.numel() == 0) return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* e = load_all<C>(context, in);
+    const C* w = weight ? load_all<C>(context, *weight) : nullptr;
+    const C* b = bias ? load_all<C>(context, *bias) : nullptr;
+    const int64_t rows = in.numel() / size;
+    C* means = context.scratch_array<C>(static_cast<size_t>(rows));
+    C* rstds = context.scratch_array<C>(static_cast<size_t>(rows));
+    normalize(e, rows, size, epsilon, means, rstds, [&](int64_t i, C x) {
+      return x * (w ? w[i % size] : C(1)) + (b ? b[i % size] : C(0));
+    });
+    store_all(e, out);
+    store_all(means, args.tensor(6));
+    store_all(rstds, args.tensor(7));
+    return {};
+  });
+}
+
+Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor* weight = args.optional_tensor(1);
+  const Tensor* bias = args.optional_tensor(2);
+  const int64_t groups = args.integer(6);
+  const double epsilon = args.real(7);
+  Tensor& out = args.tensor(8);
+  PTERON_TRY(check_float(in, out));
+  bool fits = in.rank() >= 2 && groups > 0 && in.size(1) % groups == 0;
+  for (const Tensor* parameter : {weight, bias})
+    fits =
+        fits && (!parameter || (parameter->numel() == in.size(1) && is_float(parameter->dtype())));
+  if (!fits)
+    return kernel_error("group norm of " + in.describe() + " in " + std::to_string(groups) +
+                        " groups");
+  PTERON_TRY(out.resize(in.sizes()));
+  const int64_t statistics[] = {in.size(0), groups};
+  for (size_t i : {size_t{9}, size_t{10}}) {
+    if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
+    PTERON_TRY(args.tensor(i).resize(statistics));
+  }
+  if (in.numel() == 0) return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* e = load_all<C>(context, in);
+    const C* w = weight ? load_all<C>(context, *weight) : nullptr;
+    const C* b = bias ? load_all<C>(context, *bias) : nullptr;
+    const int64_t rows = in.size(0) * groups;
+    const int64_t size = in.numel() / rows;
+    const int64_t inner = in.numel() / (in.size(0) * in.size(1));
+    C* means = context.scratch_array<C>(static_cast<size_t>(rows));
+    C* rstds = context.scratch_array<C>(static_cast<size_t>(rows));
+    normalize(e, rows, size, epsilon, means, rstds, [&](int64_t i, C x) {
+      const int64_t c = i / inner % in.size(1);
+      return x * (w ? w[c] : C(1)) + (b ? b[c] : C(0));
+    });
+    store_all(e, out);
+    store_all(means, args.tensor(9));
+    store_all(rstds, args.tensor(10));
+    return {};
+  });
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::_log_softmax.out", "TIB>T", softmax_<true>},
+    {"aten::_native_batch_norm_legit_no_training.out", "TttTTDD>TTT", batch_norm},
+    {"aten::_softmax.out", "TIB>T", softmax_<false>},
+    {"aten::native_group_norm.out", "TttIIIID>TTT", group_norm},
+    {"aten::native_layer_norm.out", "TLttD>TTT", layer_norm},
+};
+
+}  // namespace
+
+std::span<const Kernel> norm_kernels() { return kTable; }
+
+}  // namespace pteron

@@ -1,0 +1,276 @@
+// Poolings over sliding windows and over parts of the input, in two and three dimensions.
+#include <cmath>
+#include <limits>
+
+#include "kernels/tables.h"
+#include "kernels/window.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+struct Planes {
+  int64_t count = 1;  // Batch and channels.
+  Spatial in{1, 1, 1};
+  std::array<int64_t, kMaxRank> shape{};
+  size_t rank = 0;
+};
+
+// The input as planes of `dims` spatial dimensions; a batch may be missing.
+Result<Planes> read_planes(const Tensor& in, int dims) {
+  if ((in.rank() != dims + 1 && in.rank() != dims + 2) || !is_number(in.dtype())) {
+    return kernel_error("pooling in " + std::to_string(dims) + " dimensions of " + in.describe());
+  }
+  Planes planes;
+  planes.rank = static_cast<size_t>(in.rank());
+  for (int d = 0; d < in.rank(); ++d) {
+    planes.shape[static_cast<size_t>(d)] = in.size(d);
+    if (d < in.rank() - dims)
+      planes.count *= in.size(d);
+    else
+      planes.in[static_cast<size_t>(3 - in.rank() + d)] = in.size(d);
+  }
+  return planes;
+}
+
+Result<void> resize_planes(Planes& planes, const Spatial& out, int dims, Tensor& tensor) {
+  for (int d = 0; d < dims; ++d)
+    planes.shape[planes.rank - static_cast<size_t>(dims - d)] =
+        out[static_cast<size_t>(3 - dims + d)];
+  return tensor.resize({planes.shape.data(), planes.rank});
+}
+
+struct Windows {
+  Spatial kernel{}, stride{}, pad{}, dilation{1, 1, 1}, out{};
+};
+
+Result<Windows> read_windows(const Planes& planes, int dims, const Ints& kernel, const Ints& stride,
+                             const Ints& pad, const Ints* dilation, bool ceil_mode) {
+  Windows w;
+  PTERON_ASSIGN(w.kernel, read_spatial(kernel, dims, 1, "kernel size", 1));
+  PTERON_ASSIGN(w.stride, read_spatial(stride, dims, 1, "stride", 1, w.kernel));
+  PTERON_ASSIGN(w.pad, read_spatial(pad, dims, 0, "padding", 0, Spatial{}));
+  if (dilation) {
+    PTERON_ASSIGN(w.dilation, read_spatial(*dilation, dims, 1, "dilation", 1, Spatial{1, 1, 1}));
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    if (w.pad[d] * 2 > w.kernel[d])
+      return kernel_error("pooling pads by more than half its window");
+    w.out[d] =
+        window_count(planes.in[d], w.kernel[d], w.stride[d], w.pad[d], w.dilation[d], ceil_mode);
+  }
+  return w;
+}
+
+// Calls visit(output index, ranges) for each window, ranges clipped to the input: [first, past)
+// with steps.
+template <typename Visit>
+void for_each_window(const Planes& planes, const Windows& w, Visit&& visit) {
+  int64_t at = 0;
+  for (int64_t z = 0; z < w.out[0]; ++z) {
+    for (int64_t y = 0; y < w.out[1]; ++y) {
+      for (int64_t x = 0; x < w.out[2]; ++x, ++at) {
+        const Spatial position{z, y, x};
+        Spatial first{};
+        Spatial past{};
+        for (size_t d = 0; d < 3; ++d) {
+          first[d] = position[d] * w.stride[d] - w.pad[d];
+          past[d] = std::min(first[d] + (w.kernel[d] - 1) * w.dilation[d] + 1, planes.in[d]);
+          while (first[d] < 0) first[d] += w.dilation[d];
+        }
+        visit(at, position, first, past);
+      }
+    }
+  }
+}
+
+template <typename C>
+void max_pool_plane(const Planes& planes, const Windows& w, const C* in, C* out, int64_t* indices) {
+  for_each_window(
+      planes, w, [&](int64_t at, const Spatial&, const Spatial& first, const Spatial& past) {
+        C best = std::numeric_limits<C>::has_infinity ? -std::numeric_limits<C>::infinity()
+                                                      : std::numeric_limits<C>::lowest();
+        int64_t index = -1;
+        for (int64_t z = first[0]; z < past[0]; z += w.dilation[0]) {
+          for (int64_t y = first[1]; y < past[1]; y += w.dilation[1]) {
+            for (int64_t x = first[2]; x < past[2]; x += w.dilation[2]) {
+              const int64_t i = (z * planes.in[1] + y) * planes.in[2] + x;
+              // NaN wins, and stays.
+              if (index < 0 || in[i] > best || in[i] != in[i]) {
+                best = in[i];
+                index = i;
+              }
+            }
+          }
+        }
+        out[at] = best;
+        indices[at] = std::max<int64_t>(index, 0);
+      });
+}
+
+template <int kDims>
+Result<void> max_pool(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(6);
+  Tensor& indices = args.tensor(7);
+  PTERON_ASSIGN(Planes planes, read_planes(in, kDims));
+  const Ints dilation = args.ints(4);
+  PTERON_ASSIGN(const Windows w, read_windows(planes, kDims, args.ints(1), args.ints(2),
+                                              args.ints(3), &dilation, args.boolean(5)));
+  if (!is_number(out.dtype()) || !is_number(indices.dtype()))
+    return kernel_error("dtype not supported");
+  PTERON_TRY(resize_planes(planes, w.out, kDims, out));
+  PTERON_TRY(indices.resize(out.sizes()));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, in);
+    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    int64_t* k = context.scratch_array<int64_t>(static_cast<size_t>(out.numel()));
+    const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
+    const int64_t out_size = w.out[0] * w.out[1] * w.out[2];
+    for (int64_t i = 0; i < planes.count; ++i)
+      max_pool_plane(planes, w, x + i * in_size, y + i * out_size, k + i * out_size);
+    store_all(y, out);
+    store_all(k, indices);
+    return {};
+  });
+}
+
+template <int kDims>
+Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const bool ceil_mode = args.boolean(4);
+  const bool count_pad = args.boolean(5);
+  const auto divisor = args.optional_integer(6);
+  Tensor& out = args.tensor(7);
+  PTERON_ASSIGN(Planes planes, read_planes(in, kDims));
+  PTERON_ASSIGN(const Windows w, read_windows(planes, kDims, args.ints(1), args.ints(2),
+                                              args.ints(3), nullptr, ceil_mode));
+  if (!is_number(out.dtype()) || (divisor && *divisor == 0))
+    return kernel_error("dtype or divisor not supported");
+  PTERON_TRY(resize_planes(planes, w.out, kDims, out));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, in);
+    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
+    const int64_t out_size = w.out[0] * w.out[1] * w.out[2];
+    for (int64_t i = 0; i < planes.count; ++i) {
+      for_each_window(
+          planes, w,
+          [&](int64_t at, const Spatial& position, const Spatial& first, const Spatial& past) {
+            C sum = 0;
+            for (int64_t z = first[0]; z < past[0]; ++z) {
+              for (int64_t yy = first[1]; yy < past[1]; ++yy) {
+                for (int64_t xx = first[2]; xx < past[2]; ++xx)
+                  sum += x[i * in_size + (z * planes.in[1] + yy) * planes.in[2] + xx];
+              }
+            }
+            int64_t count = 1;
+            for (size_t d = 0; d < 3; ++d) {
+              const int64_t start = position[d] * w.stride[d] - w.pad[d];
+              const int64_t padded_end = std::min(start + w.kernel[d], planes.in[d] + w.pad[d]);
+              count *= count_pad ? padded_end - start : std::max<int64_t>(past[d] - first[d], 0);
+            }
+            y[i * out_size + at] = static_cast<C>(
+                sum / static_cast<C>(divisor ? *divisor : std::max<int64_t>(count, 1)));
+          });
+    }
+    store_all(y, out);
+    return {};
+  });
+}
+
+// Output i covers [floor(i * in / out), ceil((i + 1) * in / out)).
+struct Part {
+  int64_t first;
+  int64_t past;
+};
+Part adaptive_part(int64_t i, int64_t in, int64_t out) {
+  return {i * in / out, ((i + 1) * in + out - 1) / out};
+}
+
+template <typename C, typename Take>
+void for_each_part(const Planes& planes, const Spatial& out, const C* in, Take&& take) {
+  int64_t at = 0;
+  for (int64_t z = 0; z < out[0]; ++z) {
+    const Part pz = adaptive_part(z, planes.in[0], out[0]);
+    for (int64_t y = 0; y < out[1]; ++y) {
+      const Part py = adaptive_part(y, planes.in[1], out[1]);
+      for (int64_t x = 0; x < out[2]; ++x, ++at)
+        take(at, pz, py, adaptive_part(x, planes.in[2], out[2]), in);
+    }
+  }
+}
+
+template <int kDims, bool kMax>
+Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(2);
+  PTERON_ASSIGN(Planes planes, read_planes(in, kDims));
+  PTERON_ASSIGN(const Spatial size, read_spatial(args.ints(1), kDims, 1, "output size", 0));
+  if (!is_number(out.dtype())) return kernel_error("dtype not supported");
+  PTERON_TRY(resize_planes(planes, size, kDims, out));
+  if constexpr (kMax) {
+    if (!is_number(args.tensor(3).dtype())) return kernel_error("dtype not supported");
+    PTERON_TRY(args.tensor(3).resize(out.sizes()));
+  }
+  if (in.numel() == 0 && out.numel() > 0)
+    return kernel_error("adaptive pooling of " + in.describe());
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, in);
+    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    int64_t* indices = context.scratch_array<int64_t>(static_cast<size_t>(out.numel()));
+    const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
+    const int64_t out_size = size[0] * size[1] * size[2];
+    for (int64_t i = 0; i < planes.count; ++i) {
+      for_each_part(planes, size, x + i * in_size,
+                    [&](int64_t at, Part pz, Part py, Part px, const C* plane) {
+                      C value = 0;
+                      int64_t index = -1;
+                      for (int64_t z = pz.first; z < pz.past; ++z) {
+                        for (int64_t yy = py.first; yy < py.past; ++yy) {
+                          for (int64_t xx = px.first; xx < px.past; ++xx) {
+                            const int64_t k = (z * planes.in[1] + yy) * planes.in[2] + xx;
+                            if constexpr (kMax) {
+                              if (index < 0 || plane[k] > value || plane[k] != plane[k]) {
+                                value = plane[k];
+                                index = k;
+                              }
+                            } else {
+                              value += plane[k];
+                            }
+                          }
+                        }
+                      }
+                      const int64_t count =
+                          (pz.past - pz.first) * (py.past - py.first) * (px.past - px.first);
+                      y[i * out_size + at] =
+                          kMax ? value : static_cast<C>(value / static_cast<C>(count));
+                      indices[i * out_size + at] = index;
+                    });
+    }
+    store_all(y, out);
+    if constexpr (kMax) store_all(indices, args.tensor(3));
+    return {};
+  });
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::_adaptive_avg_pool2d.out", "TL>T", adaptive_pool<2, false>},
+    {"aten::_adaptive_avg_pool3d.out", "TL>T", adaptive_pool<3, false>},
+    {"aten::adaptive_max_pool2d.out", "TL>TT", adaptive_pool<2, true>},
+    {"aten::adaptive_max_pool3d.out", "TL>TT", adaptive_pool<3, true>},
+    {"aten::avg_pool2d.out", "TLLLBBi>T", avg_pool<2>},
+    {"aten::avg_pool3d.out", "TLLLBBi>T", avg_pool<3>},
+    {"aten::max_pool2d_with_indices.out", "TLLLLB>TT", max_pool<2>},
+    {"aten::max_pool3d_with_indices.out", "TLLLLB>TT", max_pool<3>},
+};
+
+}  // namespace
+
+std::span<const Kernel> pool_kernels() { return kTable; }
+
+}  // namespace pteron

@@ -1,0 +1,382 @@
+// Operators that fold dimensions: sums, extremes, means, medians, running sums.
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+// The dimensions that are folded, as a bit mask; all of them where none is named.
+Result<uint32_t> read_dims(const std::optional<Ints>& dims, int rank) {
+  if (!dims || dims->empty()) return (uint32_t{1} << rank) - 1;
+  uint32_t mask = 0;
+  for (const int64_t dim : *dims) {
+    PTERON_ASSIGN(const int wrapped, wrap_dim(dim, rank));
+    if (rank > 0) mask |= uint32_t{1} << wrapped;
+  }
+  return mask;
+}
+
+// The tensor as [kept, folded]: where each folded run of each output element lies.
+struct Folding {
+  int64_t outputs = 1;
+  int64_t count = 1;  // Elements folded into each output.
+  Shape shape;        // Of the output.
+  // Strides and sizes of the kept and the folded dimensions, in logical order.
+  std::vector<int64_t> kept_sizes, kept_strides, folded_sizes, folded_strides;
+
+  Folding(const Tensor& in, uint32_t mask, bool keep) {
+    for (int d = 0; d < in.rank(); ++d) {
+      const bool folded = mask & (uint32_t{1} << d);
+      (folded ? folded_sizes : kept_sizes).push_back(in.size(d));
+      (folded ? folded_strides : kept_strides).push_back(in.strides()[static_cast<size_t>(d)]);
+      (folded ? count : outputs) *= in.size(d);
+      if (!folded || keep) shape.sizes[shape.rank++] = folded ? 1 : in.size(d);
+    }
+  }
+
+  static int64_t offset(int64_t index, const std::vector<int64_t>& sizes,
+                        const std::vector<int64_t>& strides) {
+    int64_t at = 0;
+    for (size_t d = sizes.size(); d-- > 0;) {
+      at += index % sizes[d] * strides[d];
+      index /= sizes[d];
+    }
+    return at;
+  }
+
+  // Calls fold(output, elements) with a dense copy of each output's elements.
+  template <typename C, typename Fold>
+  void run(Context& context, const Tensor& in, Fold&& fold) const {
+    C* elements = context.scratch_array<C>(static_cast<size_t>(count));
+    // The last folded dimension is read as a run; the ones before it are walked.
+    const int64_t run_length = folded_sizes.empty() ? 1 : folded_sizes.back();
+    const int64_t run_stride = folded_strides.empty() ? 0 : folded_strides.back();
+    for (int64_t o = 0; o < outputs; ++o) {
+      const int64_t base = offset(o, kept_sizes, kept_strides);
+      for (int64_t i = 0; i < count; i += run_length) {
+        load(in.dtype(), in.raw(), base + offset(i, folded_sizes, folded_strides), run_stride,
+             run_length, elements + i);
+      }
+      fold(o, elements);
+    }
+  }
+};
+
+Result<void> check_numbers(const Tensor& in, const Tensor& out) {
+  if (!is_number(in.dtype()) || !is_number(out.dtype())) return kernel_error("dtype not supported");
+  return {};
+}
+
+// Folds each output's elements with fold(elements, count) -> C, computing in `compute`.
+template <typename Fold>
+Result<void> fold_dims(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
+                       DType compute, Fold&& fold) {
+  PTERON_TRY(check_numbers(in, out));
+  const Folding folding(in, mask, keep);
+  PTERON_TRY(out.resize(folding.shape.span()));
+  return with_compute_type(compute, [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* results = context.scratch_array<C>(static_cast<size_t>(folding.outputs));
+    folding.run<C>(context, in, [&](int64_t o, const C* elements) {
+      results[o] = static_cast<C>(fold(elements, folding.count));
+    });
+    store_all(results, out);
+    return {};
+  });
+}
+
+// Pairwise, so that rounding errors grow with the logarithm of the length.
+template <typename C>
+C sum_of(const C* elements, int64_t n) {
+  if constexpr (std::is_same_v<C, int64_t>) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += static_cast<uint64_t>(elements[i]);
+    return static_cast<int64_t>(sum);
+  } else {
+    if (n <= 64) {
+      C sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += elements[i];
+      return sum;
+    }
+    return sum_of(elements, n / 2) + sum_of(elements + n / 2, n - n / 2);
+  }
+}
+
+DType sum_type(const Tensor& in, const Tensor& out) { return promote(in.dtype(), out.dtype()); }
+
+Result<void> sum_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(4);
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
+  return fold_dims(context, in, out, mask, args.boolean(2), sum_type(in, out),
+                   [](const auto* e, int64_t n) { return sum_of(e, n); });
+}
+
+Result<void> mean_of(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep) {
+  const DType type = is_float(in.dtype()) ? in.dtype() : out.dtype();
+  if (!is_float(type)) return kernel_error("a mean of integers");
+  return fold_dims(context, in, out, mask, keep, type, [](const auto* e, int64_t n) {
+    return static_cast<std::remove_cvref_t<decltype(*e)>>(
+        sum_of(e, n) / static_cast<std::remove_cvref_t<decltype(*e)>>(n == 0 ? 0 : n));
+  });
+}
+
+Result<void> mean_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
+  return mean_of(context, in, args.tensor(4), mask, args.boolean(2));
+}
+Result<void> mean_all(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  return mean_of(context, in, args.tensor(2), (uint32_t{1} << in.rank()) - 1, false);
+}
+
+// Where the greatest (or least) element is; NaN is both.
+template <bool kMax, typename C>
+int64_t extreme(const C* elements, int64_t n) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < n; ++i) {
+    if (elements[best] != elements[best]) break;
+    if (elements[i] != elements[i] ||
+        (kMax ? elements[i] > elements[best] : elements[i] < elements[best]))
+      best = i;
+  }
+  return best;
+}
+
+Result<void> require_elements(const Folding& folding, const char* what) {
+  if (folding.count == 0 && folding.outputs > 0)
+    return Error{Code::Failed, std::string(what) + " of no elements"};
+  return {};
+}
+
+template <bool kMax>
+Result<void> extreme_values(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
+  PTERON_TRY(require_elements(Folding(in, mask, false), kMax ? "amax" : "amin"));
+  return fold_dims(context, in, args.tensor(3), mask, args.boolean(2), in.dtype(),
+                   [](const auto* e, int64_t n) { return e[extreme<kMax>(e, n)]; });
+}
+
+template <bool kMax>
+Result<void> extreme_all(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.numel() == 0) return Error{Code::Failed, "an extreme of no elements"};
+  return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
+                   [](const auto* e, int64_t n) { return e[extreme<kMax>(e, n)]; });
+}
+
+// The index along the folded dimension.
+template <bool kMax>
+Result<void> extreme_index(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(3);
+  uint32_t mask = (uint32_t{1} << in.rank()) - 1;
+  if (const auto dim = args.optional_integer(1)) {
+    PTERON_ASSIGN(const int wrapped, wrap_dim(*dim, in.rank()));
+    if (in.rank() > 0) mask = uint32_t{1} << wrapped;
+  }
+  PTERON_TRY(check_numbers(in, out));
+  const Folding folding(in, mask, args.boolean(2));
+  PTERON_TRY(require_elements(folding, kMax ? "argmax" : "argmin"));
+  PTERON_TRY(out.resize(folding.shape.span()));
+  int64_t* results = context.scratch_array<int64_t>(static_cast<size_t>(folding.outputs));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    folding.run<C>(context, in,
+                   [&](int64_t o, const C* e) { results[o] = extreme<kMax>(e, folding.count); });
+    store_all(results, out);
+    return {};
+  });
+}
+
+// Values and indices along one dimension; pick(elements, count) says which element.
+template <typename Pick>
+Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick) {
+  const Tensor& in = args.tensor(0);
+  Tensor& values = args.tensor(3);
+  Tensor& indices = args.tensor(4);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_TRY(check_numbers(in, values));
+  PTERON_TRY(check_numbers(in, indices));
+  const Folding folding(in, in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2));
+  PTERON_TRY(require_elements(folding, "an extreme"));
+  PTERON_TRY(values.resize(folding.shape.span()));
+  PTERON_TRY(indices.resize(folding.shape.span()));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* v = context.scratch_array<C>(static_cast<size_t>(folding.outputs));
+    int64_t* k = context.scratch_array<int64_t>(static_cast<size_t>(folding.outputs));
+    folding.run<C>(context, in, [&](int64_t o, const C* e) {
+      k[o] = pick(e, folding.count);
+      v[o] = e[k[o]];
+    });
+    store_all(v, values);
+    store_all(k, indices);
+    return {};
+  });
+}
+
+template <bool kMax>
+Result<void> extreme_dim(Context& context, const Args& args, const Kernel&) {
+  return values_and_indices(context, args,
+                            [](const auto* e, int64_t n) { return extreme<kMax>(e, n); });
+}
+
+// The lower of the two middle elements; NaN if there is one.
+template <typename C>
+int64_t median_index(const C* elements, int64_t n) {
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    if (elements[i] != elements[i]) return i;
+    order[static_cast<size_t>(i)] = i;
+  }
+  const auto middle = order.begin() + (n - 1) / 2;
+  std::nth_element(order.begin(), middle, order.end(), [&](int64_t a, int64_t b) {
+    return elements[a] < elements[b] || (elements[a] == elements[b] && a < b);
+  });
+  return *middle;
+}
+
+Result<void> median_dim(Context& context, const Args& args, const Kernel&) {
+  return values_and_indices(context, args,
+                            [](const auto* e, int64_t n) { return median_index(e, n); });
+}
+
+Result<void> median_all(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.numel() == 0) return Error{Code::Failed, "a median of no elements"};
+  return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
+                   [](const auto* e, int64_t n) { return e[median_index(e, n)]; });
+}
+
+Result<void> truth(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
+                   bool all) {
+  return fold_dims(context, in, out, mask, keep, in.dtype(), [all](const auto* e, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      if ((e[i] != 0) != all) return !all;
+    }
+    return all;
+  });
+}
+Result<void> any_dims(Context& context, const Args& args, const Kernel&) {
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), args.tensor(0).rank()));
+  return truth(context, args.tensor(0), args.tensor(3), mask, args.boolean(2), false);
+}
+template <bool kAll>
+Result<void> truth_dim(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  return truth(context, in, args.tensor(3), in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2),
+               kAll);
+}
+template <bool kAll>
+Result<void> truth_all(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  return truth(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, kAll);
+}
+
+template <typename C>
+C product_of(const C* e, int64_t n) {
+  if constexpr (std::is_same_v<C, int64_t>) {
+    uint64_t product = 1;
+    for (int64_t i = 0; i < n; ++i) product *= static_cast<uint64_t>(e[i]);
+    return static_cast<int64_t>(product);
+  } else {
+    C product = 1;
+    for (int64_t i = 0; i < n; ++i) product *= e[i];
+    return product;
+  }
+}
+Result<void> prod_dim(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(4);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  return fold_dims(context, in, out, in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2),
+                   sum_type(in, out), [](const auto* e, int64_t n) { return product_of(e, n); });
+}
+
+Result<void> var_mean(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& variance = args.tensor(4);
+  Tensor& mean = args.tensor(5);
+  const double correction = args.optional_scalar(2) ? args.optional_scalar(2)->real : 1;
+  if (!is_float(in.dtype())) return kernel_error("a variance of " + in.describe());
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
+  PTERON_TRY(mean_of(context, in, mean, mask, args.boolean(3)));
+  return fold_dims(context, in, variance, mask, args.boolean(3), in.dtype(),
+                   [correction](const auto* e, int64_t n) {
+                     double sum = 0;
+                     for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(e[i]);
+                     const double center = sum / static_cast<double>(n);
+                     double squares = 0;
+                     for (int64_t i = 0; i < n; ++i)
+                       squares += (static_cast<double>(e[i]) - center) *
+                                  (static_cast<double>(e[i]) - center);
+                     return squares / std::max(0.0, static_cast<double>(n) - correction);
+                   });
+}
+
+Result<void> cumsum_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(3);
+  PTERON_TRY(check_numbers(in, out));
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_TRY(out.resize(in.sizes()));
+  if (in.numel() == 0) return {};
+  return with_compute_type(sum_type(in, out), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    C* e = load_all<C>(context, in);
+    int64_t inner = 1;
+    for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
+    const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      if (i / inner % size == 0) continue;
+      if constexpr (std::is_same_v<C, int64_t>)
+        e[i] =
+            static_cast<int64_t>(static_cast<uint64_t>(e[i]) + static_cast<uint64_t>(e[i - inner]));
+      else
+        e[i] += e[i - inner];
+    }
+    store_all(e, out);
+    return {};
+  });
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::all.out", "TIB>T", truth_dim<true>},
+    {"aten::all.all_out", "T>T", truth_all<true>},
+    {"aten::amax.out", "TLB>T", extreme_values<true>},
+    {"aten::amin.out", "TLB>T", extreme_values<false>},
+    {"aten::any.all_out", "T>T", truth_all<false>},
+    {"aten::any.dims_out", "TlB>T", any_dims},
+    {"aten::any.out", "TIB>T", truth_dim<false>},
+    {"aten::argmax.out", "TiB>T", extreme_index<true>},
+    {"aten::argmin.out", "TiB>T", extreme_index<false>},
+    {"aten::cumsum.out", "TIi>T", cumsum_},
+    {"aten::max.dim_max", "TIB>TT", extreme_dim<true>},
+    {"aten::max.unary_out", "T>T", extreme_all<true>},
+    {"aten::mean.dtype_out", "Ti>T", mean_all},
+    {"aten::mean.out", "TlBi>T", mean_},
+    {"aten::median.dim_values", "TIB>TT", median_dim},
+    {"aten::median.out", "T>T", median_all},
+    {"aten::min.dim_min", "TIB>TT", extreme_dim<false>},
+    {"aten::min.unary_out", "T>T", extreme_all<false>},
+    {"aten::prod.int_out", "TIBi>T", prod_dim},
+    {"aten::sum.IntList_out", "TlBi>T", sum_},
+    {"aten::var_mean.correction_out", "TlsB>TT", var_mean},
+};
+
+}  // namespace
+
+std::span<const Kernel> reduce_kernels() { return kTable; }
+
+}  // namespace pteron

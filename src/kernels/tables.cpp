@@ -1,0 +1,11 @@
+#include "kernels/tables.h"
+
+namespace pteron {
+
+std::vector<std::span<const Kernel>> all_kernels() {
+  return {binary_kernels(), convolution_kernels(), copy_kernels(),   create_kernels(),
+          index_kernels(),  matmul_kernels(),      norm_kernels(),   pool_kernels(),
+          prim_kernels(),   quantized_kernels(),   reduce_kernels(), unary_kernels()};
+}
+
+}  // namespace pteron

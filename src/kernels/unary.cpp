@@ -1,0 +1,263 @@
+// Operators on each element of one tensor.
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/element.h"
+#include "kernels/tables.h"
+
+namespace pteron {
+namespace {
+
+using Context = KernelContext;
+
+// Functions of real numbers: integers are taken as float32, as in PyTorch.
+template <typename Op>
+Result<void> real_function(const Args& args, Op op) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(args.size() - 1);
+  const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Float32;
+  return map_unary(in, out, compute, [op](auto x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return op(x);
+    else
+      return x;
+  });
+}
+
+// Functions that keep integers what they are.
+template <typename Op>
+Result<void> same_function(const Args& args, Op op) {
+  const Tensor& in = args.tensor(0);
+  return map_unary(in, args.tensor(args.size() - 1), in.dtype(), op);
+}
+
+// Each is one function of a real number, or of any number.
+#define PTERON_REAL(name, expression)                                             \
+  Result<void> name(Context&, const Args& args, const Kernel&) {                  \
+    return real_function(args, [](auto x) -> decltype(x) { return expression; }); \
+  }
+#define PTERON_ROUNDING(name, expression)                        \
+  Result<void> name(Context&, const Args& args, const Kernel&) { \
+    return same_function(args, [](auto x) -> decltype(x) {       \
+      if constexpr (std::is_floating_point_v<decltype(x)>)       \
+        return expression;                                       \
+      else                                                       \
+        return x;                                                \
+    });                                                          \
+  }
+
+PTERON_REAL(acos_, std::acos(x))
+PTERON_REAL(acosh_, std::acosh(x))
+PTERON_REAL(asin_, std::asin(x))
+PTERON_REAL(asinh_, std::asinh(x))
+PTERON_REAL(atan_, std::atan(x))
+PTERON_REAL(atanh_, std::atanh(x))
+PTERON_REAL(cos_, std::cos(x))
+PTERON_REAL(cosh_, std::cosh(x))
+PTERON_REAL(erf_, std::erf(x))
+PTERON_REAL(exp_, std::exp(x))
+PTERON_REAL(expm1_, std::expm1(x))
+PTERON_REAL(log_, std::log(x))
+PTERON_REAL(log10_, std::log10(x))
+PTERON_REAL(log1p_, std::log1p(x))
+PTERON_REAL(log2_, std::log2(x))
+PTERON_REAL(reciprocal_, 1 / x)
+PTERON_REAL(rsqrt_, 1 / std::sqrt(x))
+PTERON_REAL(sigmoid_, 1 / (1 + std::exp(-x)))
+PTERON_REAL(sin_, std::sin(x))
+PTERON_REAL(sinh_, std::sinh(x))
+PTERON_REAL(sqrt_, std::sqrt(x))
+PTERON_REAL(tan_, std::tan(x))
+PTERON_REAL(tanh_, std::tanh(x))
+PTERON_ROUNDING(ceil_, std::ceil(x))
+PTERON_ROUNDING(floor_, std::floor(x))
+PTERON_ROUNDING(round_, std::nearbyint(x))  // Half to even.
+PTERON_ROUNDING(trunc_, std::trunc(x))
+#undef PTERON_REAL
+#undef PTERON_ROUNDING
+
+Result<void> abs_(Context&, const Args& args, const Kernel&) {
+  return same_function(args, [](auto x) -> decltype(x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return std::fabs(x);
+    else
+      return x < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(x)) : x;
+  });
+}
+
+Result<void> neg_(Context&, const Args& args, const Kernel&) {
+  return same_function(args, [](auto x) -> decltype(x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return -x;
+    else
+      return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+  });
+}
+
+Result<void> relu_(Context&, const Args& args, const Kernel&) {
+  // NaN stays: the comparison with it is false.
+  return same_function(args, [](auto x) -> decltype(x) { return x < 0 ? 0 : x; });
+}
+
+Result<void> logical_not_(Context&, const Args& args, const Kernel&) {
+  return same_function(args, [](auto x) -> decltype(x) { return x == 0; });
+}
+
+Result<void> bitwise_not_(Context&, const Args& args, const Kernel&) {
+  const bool is_bool = args.tensor(0).dtype() == DType::Bool;
+  if (is_float(args.tensor(0).dtype())) return kernel_error("bitwise_not takes integers");
+  return same_function(args, [is_bool](auto x) -> decltype(x) {
+    const auto bits = static_cast<int64_t>(x);
+    return static_cast<decltype(x)>(is_bool ? bits == 0 : ~bits);
+  });
+}
+
+Result<void> gelu_(Context&, const Args& args, const Kernel&) {
+  const auto approximate = args.string(1);
+  if (approximate && *approximate == "tanh") {
+    return real_function(args, [](auto x) {
+      using T = decltype(x);
+      const T inner =
+          static_cast<T>(0.7978845608028654) * (x + static_cast<T>(0.044715) * x * x * x);
+      return static_cast<T>(0.5) * x * (1 + std::tanh(inner));
+    });
+  }
+  return real_function(args, [](auto x) {
+    using T = decltype(x);
+    return x * static_cast<T>(0.5) * (1 + std::erf(x * static_cast<T>(0.7071067811865476)));
+  });
+}
+
+Result<void> elu_(Context&, const Args& args, const Kernel&) {
+  const double alpha = args.scalar(1).real;
+  const double scale = args.scalar(2).real;
+  const double input_scale = args.scalar(3).real;
+  return real_function(args, [=](auto x) {
+    using T = decltype(x);
+    return x <= 0 ? std::expm1(x * static_cast<T>(input_scale)) * static_cast<T>(alpha * scale)
+                  : x * static_cast<T>(scale);
+  });
+}
+
+Result<void> leaky_relu_(Context&, const Args& args, const Kernel&) {
+  const double slope = args.scalar(1).real;
+  return real_function(args,
+                       [=](auto x) { return x > 0 ? x : x * static_cast<decltype(x)>(slope); });
+}
+
+// min and max in the type to compute in; NaN stays.
+Result<void> clamp_between(const Tensor& in, Tensor& out, std::optional<Scalar> low,
+                           std::optional<Scalar> high) {
+  DType compute = in.dtype();
+  for (const auto& bound : {low, high}) {
+    if (bound) compute = promote(compute, result_type(in, *bound));
+  }
+  return map_unary(in, out, compute, [=](auto x) {
+    using T = decltype(x);
+    const auto as = [](const Scalar& s) {
+      if constexpr (std::is_same_v<T, int64_t>)
+        return s.integer;
+      else
+        return static_cast<T>(s.real);
+    };
+    if (low && x < as(*low)) x = as(*low);
+    if (high && x > as(*high)) x = as(*high);
+    return x;
+  });
+}
+
+Result<void> clamp_(Context&, const Args& args, const Kernel&) {
+  return clamp_between(args.tensor(0), args.tensor(3), args.optional_scalar(1),
+                       args.optional_scalar(2));
+}
+
+Result<void> pow_scalar(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Scalar exponent = args.scalar(1);
+  return map_unary(in, args.tensor(2), result_type(in, exponent), [=](auto x) {
+    using T = decltype(x);
+    if constexpr (std::is_same_v<T, int64_t>) {
+      // Wraps, like the integer multiplications that it stands for; of negative powers only those
+      // of 1 and -1 are left.
+      int64_t e = exponent.integer;
+      if (e < 0)
+        return x == 1 ? int64_t{1} : x == -1 ? (e % 2 != 0 ? int64_t{-1} : int64_t{1}) : int64_t{0};
+      uint64_t result = 1;
+      for (uint64_t base = static_cast<uint64_t>(x); e > 0; e >>= 1, base *= base) {
+        if (e & 1) result *= base;
+      }
+      return static_cast<int64_t>(result);
+    } else {
+      if (exponent.real == 2) return x * x;
+      return static_cast<T>(std::pow(x, static_cast<T>(exponent.real)));
+    }
+  });
+}
+
+Result<void> is_nan(Context&, const Args& args, const Kernel&) {
+  return same_function(args, [](auto x) -> decltype(x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return std::isnan(x);
+    else
+      return 0;
+  });
+}
+
+Result<void> is_inf(Context&, const Args& args, const Kernel&) {
+  return same_function(args, [](auto x) -> decltype(x) {
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return std::isinf(x);
+    else
+      return 0;
+  });
+}
+
+constexpr Kernel kTable[] = {
+    {"aten::abs.out", "T>T", abs_},
+    {"aten::acos.out", "T>T", acos_},
+    {"aten::acosh.out", "T>T", acosh_},
+    {"aten::asin.out", "T>T", asin_},
+    {"aten::asinh.out", "T>T", asinh_},
+    {"aten::atan.out", "T>T", atan_},
+    {"aten::atanh.out", "T>T", atanh_},
+    {"aten::bitwise_not.out", "T>T", bitwise_not_},
+    {"aten::ceil.out", "T>T", ceil_},
+    {"aten::clamp.out", "Tss>T", clamp_},
+    {"aten::cos.out", "T>T", cos_},
+    {"aten::cosh.out", "T>T", cosh_},
+    {"aten::elu.out", "TSSS>T", elu_},
+    {"aten::erf.out", "T>T", erf_},
+    {"aten::exp.out", "T>T", exp_},
+    {"aten::expm1.out", "T>T", expm1_},
+    {"aten::floor.out", "T>T", floor_},
+    {"aten::gelu.out", "TG>T", gelu_},
+    {"aten::hardtanh.out", "TSS>T", clamp_},
+    {"aten::isinf.out", "T>T", is_inf},
+    {"aten::isnan.out", "T>T", is_nan},
+    {"aten::leaky_relu.out", "TS>T", leaky_relu_},
+    {"aten::log.out", "T>T", log_},
+    {"aten::log10.out", "T>T", log10_},
+    {"aten::log1p.out", "T>T", log1p_},
+    {"aten::log2.out", "T>T", log2_},
+    {"aten::logical_not.out", "T>T", logical_not_},
+    {"aten::neg.out", "T>T", neg_},
+    {"aten::pow.Tensor_Scalar_out", "TS>T", pow_scalar},
+    {"aten::reciprocal.out", "T>T", reciprocal_},
+    {"aten::relu.out", "T>T", relu_},
+    {"aten::round.out", "T>T", round_},
+    {"aten::rsqrt.out", "T>T", rsqrt_},
+    {"aten::sigmoid.out", "T>T", sigmoid_},
+    {"aten::sin.out", "T>T", sin_},
+    {"aten::sinh.out", "T>T", sinh_},
+    {"aten::sqrt.out", "T>T", sqrt_},
+    {"aten::tan.out", "T>T", tan_},
+    {"aten::tanh.out", "T>T", tanh_},
+    {"aten::trunc.out", "T>T", trunc_},
+};
+
+}  // namespace
+
+std::span<const Kernel> unary_kernels() { return kTable; }
+
+}  // namespace pteron
