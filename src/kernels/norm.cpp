@@ -10,6 +10,12 @@ namespace {
 
 using Context = KernelContext;
 
+// The operators here have checked that the dtype is a float.
+template <typename Use>
+Result<void> with_float_type(DType dtype, Use&& use) {
+  return dtype == DType::Float64 ? use(double()) : use(float());
+}
+
 Result<void> check_float(const Tensor& in, const Tensor& out) {
   if (!is_float(in.dtype()) || !is_float(out.dtype()))
     return kernel_error("got " + in.describe() + "; floats are wanted");
@@ -24,7 +30,7 @@ Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
   PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
   PTERON_TRY(out.resize(in.sizes()));
   if (in.numel() == 0) return {};
-  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+  return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     C* e = load_all<C>(context, in);
     int64_t inner = 1;
@@ -74,7 +80,7 @@ Result<void> batch_norm(Context& context, const Args& args, const Kernel&) {
   for (size_t i : {size_t{8}, size_t{9}}) {
     if (args.tensor(i).rank() == 1) PTERON_TRY(args.tensor(i).resize(none));
   }
-  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+  return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     C* e = load_all<C>(context, in);
     const C* m = load_all<C>(context, mean);
@@ -143,7 +149,7 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
     PTERON_TRY(args.tensor(i).resize(statistics.span()));
   }
   if (in.numel() == 0) return {};
-  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+  return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     C* e = load_all<C>(context, in);
     const C* w = weight ? load_all<C>(context, *weight) : nullptr;
@@ -183,7 +189,7 @@ Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
     PTERON_TRY(args.tensor(i).resize(statistics));
   }
   if (in.numel() == 0) return {};
-  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+  return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     C* e = load_all<C>(context, in);
     const C* w = weight ? load_all<C>(context, *weight) : nullptr;

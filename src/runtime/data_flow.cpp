@@ -1,6 +1,8 @@
 #include "runtime/data_flow.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -38,6 +40,36 @@ void for_each_tensor(const Plan& plan, ValueIndex arg, Visit&& visit) {
     }
   }
 }
+
+// Byte ranges of planned memory, joined where they touch.
+class Ranges {
+ public:
+  void add(const TensorDef& def) {
+    if (!def.allocation || def.nbytes() == 0) return;
+    auto& ranges = by_memory_[def.allocation->memory_id];
+    uint64_t begin = def.allocation->offset;
+    uint64_t end = begin + def.nbytes();
+    auto at = ranges.upper_bound(begin);
+    if (at != ranges.begin() && std::prev(at)->second >= begin) --at;
+    while (at != ranges.end() && at->first <= end) {
+      begin = std::min(begin, at->first);
+      end = std::max(end, at->second);
+      at = ranges.erase(at);
+    }
+    ranges.emplace(begin, end);
+  }
+  bool overlaps(const TensorDef& def) const {
+    if (!def.allocation || def.nbytes() == 0) return false;
+    const auto ranges = by_memory_.find(def.allocation->memory_id);
+    if (ranges == by_memory_.end()) return false;
+    const uint64_t begin = def.allocation->offset;
+    const auto after = ranges->second.lower_bound(begin + def.nbytes());
+    return after != ranges->second.begin() && std::prev(after)->second > begin;
+  }
+
+ private:
+  std::map<uint32_t, std::map<uint64_t, uint64_t>> by_memory_;  // begin -> end
+};
 
 struct Access {
   size_t step;  // Counted over all chains.
@@ -100,19 +132,35 @@ void spread(std::vector<bool>& marked,
   }
 }
 
-std::vector<bool> find_states(const Plan& plan, const std::vector<Access>& accesses,
-                              const std::vector<std::pair<ValueIndex, ValueIndex>>& moves) {
-  std::vector<bool> is_state(plan.values.size());
+// Reads of planned tensors that nothing has written under their own name.
+struct UnwrittenReads {
+  std::vector<bool>
+      is_state;  // Nothing has written their memory either: the contents are from the last run.
+  // Something has, under another name: the exporter gave a view the place of what it views.
+  Ranges views;
+};
+
+UnwrittenReads find_unwritten_reads(const Plan& plan, const std::vector<Access>& accesses,
+                                    const std::vector<std::pair<ValueIndex, ValueIndex>>& moves) {
+  UnwrittenReads out;
+  out.is_state.resize(plan.values.size());
   std::vector<bool> written(plan.values.size());
-  for (const ValueIndex input : plan.inputs) written[input] = true;
-  // A view's or move's target has contents of its source's; they are no state of their own.
-  for (const auto& move : moves) written[move.second] = true;
+  Ranges written_memory;
+  const auto write = [&](ValueIndex value) {
+    written[value] = true;
+    if (const TensorDef* def = tensor_def(plan, value)) written_memory.add(*def);
+  };
   const auto read = [&](ValueIndex value) {
     const TensorDef* def = tensor_def(plan, value);
-    if (def && def->allocation && !written[value]) is_state[value] = true;
+    if (!def || !def->allocation || written[value]) return;
+    if (written_memory.overlaps(*def))
+      out.views.add(*def);
+    else
+      out.is_state[value] = true;
   };
-  std::vector<bool> read_as_source(plan.values.size());
-  for (const auto& move : moves) read_as_source[move.first] = true;
+  for (const ValueIndex input : plan.inputs) write(input);
+  // A view's or move's target has contents of its source's; they are no state of their own.
+  for (const auto& move : moves) written[move.second] = true;
   for (size_t i = 0; i < accesses.size();) {
     size_t end = i;
     while (end < accesses.size() && accesses[end].step == accesses[i].step) ++end;
@@ -124,19 +172,22 @@ std::vector<bool> find_states(const Plan& plan, const std::vector<Access>& acces
       const TensorDef* def = tensor_def(plan, accesses[k].value);
       // Planned memory 2 and up is for buffers that methods share.
       if (def->allocation && def->allocation->memory_id >= 2) read(accesses[k].value);
-      written[accesses[k].value] = true;
+      write(accesses[k].value);
     }
     i = end;
   }
+  for (const auto& move : moves) read(move.first);
   for (ValueIndex value = 0; value < plan.values.size(); ++value) {
-    if (read_as_source[value]) read(value);
     const TensorDef* def = tensor_def(plan, value);
-    if (def && def->allocation && (def->data || def->external)) is_state[value] = true;
+    if (def && def->allocation && (def->data || def->external)) out.is_state[value] = true;
   }
   for (const ValueIndex output : plan.outputs) read(output);
-  for (const ValueIndex input : plan.inputs) is_state[input] = false;
-  return is_state;
+  for (const ValueIndex input : plan.inputs) out.is_state[input] = false;
+  return out;
 }
+
+// Pairs of values to look at are at most this many; past it the answer is "no".
+constexpr size_t kMostPairs = 10'000'000;
 
 }  // namespace
 
@@ -159,7 +210,8 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
   for (const auto& [from, to] : moves) moved[from] = moved[to] = true;
 
   DataFlow flow;
-  flow.is_state = find_states(plan, accesses, moves);
+  UnwrittenReads unwritten = find_unwritten_reads(plan, accesses, moves);
+  flow.is_state = std::move(unwritten.is_state);
   std::vector<bool> written(count);
   std::vector<size_t> writer(count, SIZE_MAX);
   std::vector<bool> written_twice(count);
@@ -178,20 +230,33 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
     written[access.value] = true;
     writer[access.value] = access.step;
   }
-  for (const ValueIndex value : plan.inputs) {
-    flow.input_is_borrowable.push_back(!written[value] && !(writes_moved_input && moved[value]));
-  }
-
   const bool has_jumps = std::any_of(chains.begin(), chains.end(), [](const auto& chain) {
     return std::any_of(chain.begin(), chain.end(), [](const Step& step) {
       return step.kind == StepKind::JumpFalse || step.kind == StepKind::Free;
     });
   });
+  for (const ValueIndex value : plan.inputs) {
+    const TensorDef* def = tensor_def(plan, value);
+    bool borrowable = def && !written[value] && !(writes_moved_input && moved[value]) &&
+                      !unwritten.views.overlaps(*def) &&
+                      plan.inputs.size() * accesses.size() <= kMostPairs;
+    // Read again after its planned place was written to: what was written counts, not the caller's
+    // array.
+    for (size_t i = 0; borrowable && i < accesses.size(); ++i) {
+      const Access& access = accesses[i];
+      const bool later_read = has_jumps || access.step < last_read[value];
+      borrowable = !(access.writes && later_read && access.value != value &&
+                     overlaps(*def, *tensor_def(plan, access.value)));
+    }
+    flow.input_is_borrowable.push_back(borrowable);
+  }
+
   for (const ValueIndex value : plan.outputs) {
     const TensorDef* def = tensor_def(plan, value);
     bool redirectable = def && def->allocation && !has_jumps && !input[value] && !moved[value] &&
                         !flow.is_state[value] && written[value] && !written_twice[value] &&
-                        std::count(plan.outputs.begin(), plan.outputs.end(), value) == 1;
+                        std::count(plan.outputs.begin(), plan.outputs.end(), value) == 1 &&
+                        plan.outputs.size() * count <= kMostPairs;
     for (ValueIndex other = 0; redirectable && other < count; ++other) {
       const TensorDef* other_def = other != value ? tensor_def(plan, other) : nullptr;
       if (!other_def || !overlaps(*def, *other_def)) continue;
