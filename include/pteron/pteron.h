@@ -2,16 +2,16 @@
  *
  * Conventions, for every function here:
  *
- * 1. A function that can fail returns a pteron_status and takes a pteron_error** last. On failure it
- *    stores an error there, unless the pointer is null; free it with pteron_error_free. On success
+ * 1. A function that can fail returns a pteron_status and takes a pteron_error** last. On failure
+ * it stores an error there, unless the pointer is null; free it with pteron_error_free. On success
  *    it leaves *error alone. Outputs are written on success only.
  * 2. Handles are opaque. *_free accepts null. Whatever the library allocates, the library frees:
  *    never pass its memory to free().
  * 3. Every option struct starts with struct_size; fill a struct with PTERON_INIT(type), which sets
  *    it and zeroes the rest. Zero always means the default. Later versions add fields at the end.
  * 4. Strings are UTF-8 and end with NUL; paths too, on every system.
- * 5. A pteron_program is immutable: any thread may use it. A pteron_method belongs to one thread at a
- *    time; a call that finds it in use returns PTERON_BUSY. Methods of one program run in parallel.
+ * 5. A pteron_program is immutable: any thread may use it. A pteron_method belongs to one thread at
+ * a time; a call that finds it in use returns PTERON_BUSY. Methods of one program run in parallel.
  *    Methods that share state (shares_state_with) count as one method in this respect.
  * 6. After a failed call, the program and the method still work.
  * 7. The library prints nothing, never ends the process, and lets no C++ exception out.
@@ -54,7 +54,8 @@ extern "C" {
 #define PTERON_INIT(type) ((type){.struct_size = sizeof(type)})
 #endif
 
-/* The version of this interface: it grows when something is added, and nothing is ever taken away. */
+/* The version of this interface: it grows when something is added, and nothing is ever taken away.
+ */
 #define PTERON_ABI_VERSION 1
 
 typedef enum pteron_status {
@@ -62,12 +63,13 @@ typedef enum pteron_status {
   PTERON_INVALID_ARGUMENT = 1, /* the caller's data is wrong: index, dtype, shape, option */
   PTERON_IO = 2,               /* a file cannot be read */
   PTERON_MALFORMED = 3,        /* the program or weights file is broken, or is no such file */
-  PTERON_MISSING = 4,          /* an operator, delegate, weights key, OpenVINO, symbol, or device is not there */
-  PTERON_UNSUPPORTED = 5,      /* the file or device asks for something that this library does not do */
-  PTERON_RESOURCE_LIMIT = 6,   /* out of memory, or over a limit set in the options */
-  PTERON_FAILED = 7,           /* an operator or delegate failed while it ran */
-  PTERON_BUSY = 8,             /* the method is in use by another thread, or has been started */
-  PTERON_INTERNAL = 9          /* a bug in this library */
+  PTERON_MISSING =
+      4, /* an operator, delegate, weights key, OpenVINO, symbol, or device is not there */
+  PTERON_UNSUPPORTED = 5, /* the file or device asks for something that this library does not do */
+  PTERON_RESOURCE_LIMIT = 6, /* out of memory, or over a limit set in the options */
+  PTERON_FAILED = 7,         /* an operator or delegate failed while it ran */
+  PTERON_BUSY = 8,           /* the method is in use by another thread, or has been started */
+  PTERON_INTERNAL = 9        /* a bug in this library */
 } pteron_status;
 
 /* Element types; the numbers are ExecuTorch's ScalarType. */
@@ -113,8 +115,8 @@ typedef enum pteron_kind {
 #define PTERON_MAX_RANK 16
 
 /* A view of an array. shape has rank entries. strides has rank entries, in bytes (as NumPy's; they
- * may be negative or zero), or is null for a dense row-major array. data points at element [0, 0, ...].
- * It may be null if the array has no elements. */
+ * may be negative or zero), or is null for a dense row-major array. data points at element [0, 0,
+ * ...]. It may be null if the array has no elements. */
 typedef struct pteron_tensor {
   void* data;
   const int64_t* shape;
@@ -161,10 +163,11 @@ typedef struct pteron_call pteron_call;
 
 /* ---- Versions, errors, strings ------------------------------------------------------------- */
 
-PTERON_API uint32_t pteron_abi_version(void);   /* PTERON_ABI_VERSION of the library in use */
-PTERON_API const char* pteron_version(void);    /* "0.1.0" */
-PTERON_API const char* pteron_dtype_name(pteron_dtype dtype); /* "float32"; "unknown" for no dtype */
-PTERON_API size_t pteron_dtype_size(pteron_dtype dtype);      /* bytes; 0 for no dtype */
+PTERON_API uint32_t pteron_abi_version(void); /* PTERON_ABI_VERSION of the library in use */
+PTERON_API const char* pteron_version(void);  /* "0.1.0" */
+PTERON_API const char* pteron_dtype_name(
+    pteron_dtype dtype);                                 /* "float32"; "unknown" for no dtype */
+PTERON_API size_t pteron_dtype_size(pteron_dtype dtype); /* bytes; 0 for no dtype */
 
 PTERON_API pteron_status pteron_error_status(const pteron_error* error);
 /* One line: what, where, what was wanted, what to do. Valid until the error is freed. */
@@ -176,8 +179,9 @@ PTERON_API void pteron_string_free(char* string);
 /* ---- Options ------------------------------------------------------------------------------- */
 
 typedef enum pteron_precision {
-  PTERON_PRECISION_PROGRAM = 0, /* the program's own: f32 stays f32, nothing is quantized that was not */
-  PTERON_PRECISION_FAST = 1,    /* whatever the device prefers */
+  PTERON_PRECISION_PROGRAM =
+      0, /* the program's own: f32 stays f32, nothing is quantized that was not */
+  PTERON_PRECISION_FAST = 1, /* whatever the device prefers */
   PTERON_PRECISION_F32 = 2,
   PTERON_PRECISION_F16 = 3,
   PTERON_PRECISION_BF16 = 4
@@ -205,10 +209,10 @@ typedef struct pteron_threads {
 
 /* An operator of the application's. signature says what it takes, a letter an argument, outputs
  * after '>': T tensor, t tensor or none, S scalar (int, double or bool), s scalar or none, I int,
- * i int or none, D double, d double or none, B bool, L list of ints, F list of doubles, V list of tensors,
- * v list of tensors or nones, G string, g string or none; M a tensor that is read and changed in
- * place. Example: "TTS>T". Called on the thread that executes the method. Returns PTERON_OK, or
- * another status, after pteron_call_fail if there is something to say. */
+ * i int or none, D double, d double or none, B bool, L list of ints, F list of doubles, V list of
+ * tensors, v list of tensors or nones, G string, g string or none; M a tensor that is read and
+ * changed in place. Example: "TTS>T". Called on the thread that executes the method. Returns
+ * PTERON_OK, or another status, after pteron_call_fail if there is something to say. */
 typedef struct pteron_operator {
   size_t struct_size;
   const char* name; /* "my_ops::scale.out" */
@@ -218,9 +222,9 @@ typedef struct pteron_operator {
 } pteron_operator;
 
 /* A delegate of the application's, for the programs that name its id. init is called once for each
- * delegate call of a loaded method: it may look at the call's arguments (their data is not there yet), and
- * says how many of them are inputs, which come first; the rest are outputs. It may fail with
- * pteron_call_fail. destroy is called once for each handle. */
+ * delegate call of a loaded method: it may look at the call's arguments (their data is not there
+ * yet), and says how many of them are inputs, which come first; the rest are outputs. It may fail
+ * with pteron_call_fail. destroy is called once for each handle. */
 typedef struct pteron_delegate {
   size_t struct_size;
   const char* id; /* "MyBackend" */
@@ -235,21 +239,24 @@ typedef struct pteron_delegate {
 
 typedef struct pteron_program_options {
   size_t struct_size;
-  const char* device;       /* "CPU", "GPU.1", "NPU", "none" (no OpenVINO at all). Null: what the program says, else CPU */
-  const char* openvino;     /* OpenVINO's C library, or a folder that has it. Null: searched for, see docs/finding_openvino.md */
-  const char* cache_dir;    /* OpenVINO's model cache. Null: none */
+  const char* device; /* "CPU", "GPU.1", "NPU", "none" (no OpenVINO at all). Null: what the program
+                         says, else CPU */
+  const char* openvino;  /* OpenVINO's C library, or a folder that has it. Null: searched for, see
+                            docs/finding_openvino.md */
+  const char* cache_dir; /* OpenVINO's model cache. Null: none */
   const char* const* config_keys; /* OpenVINO properties for the device, with config_values */
   const char* const* config_values;
   size_t config_count;
   const char* const* weights; /* .ptd files */
   size_t weights_count;
-  int32_t precision;        /* a pteron_precision */
-  int32_t hint;             /* a pteron_hint */
-  int32_t threads;          /* 0: the cores that this process may use */
-  int32_t copy_file;        /* 1: read the files into memory instead of mapping them: safe if they change on disk */
-  int32_t profile;          /* 1: methods can be profiled; costs a little at each run */
+  int32_t precision; /* a pteron_precision */
+  int32_t hint;      /* a pteron_hint */
+  int32_t threads;   /* 0: the cores that this process may use */
+  int32_t copy_file; /* 1: read the files into memory instead of mapping them: safe if they change
+                        on disk */
+  int32_t profile;   /* 1: methods can be profiled; costs a little at each run */
   int32_t reserved;
-  uint64_t memory_limit;    /* the most planned memory per method, in bytes. 0: 8 GiB */
+  uint64_t memory_limit;      /* the most planned memory per method, in bytes. 0: 8 GiB */
   uint64_t instruction_limit; /* the most instructions per run. 0: 10 million */
   const pteron_allocator* allocator;
   const pteron_threads* thread_pool;
@@ -262,15 +269,17 @@ typedef struct pteron_program_options {
 typedef struct pteron_method_options {
   size_t struct_size;
   /* The method (of the same program) whose mutable buffers this one uses too, as a model's own
-   * methods do in PyTorch: those buffers that the program plans for sharing (memory id 2 and up). */
+   * methods do in PyTorch: those buffers that the program plans for sharing (memory id 2 and up).
+   */
   pteron_method* shares_state_with;
 } pteron_method_options;
 
 /* ---- Programs ------------------------------------------------------------------------------ */
 
-/* Opens a .pte file. options may be null. The file stays mapped (unless copy_file) while the program
- * or one of its methods lives: do not overwrite it in place. */
-PTERON_API pteron_status pteron_program_open(const char* path, const pteron_program_options* options,
+/* Opens a .pte file. options may be null. The file stays mapped (unless copy_file) while the
+ * program or one of its methods lives: do not overwrite it in place. */
+PTERON_API pteron_status pteron_program_open(const char* path,
+                                             const pteron_program_options* options,
                                              pteron_program** program, pteron_error** error);
 /* The same from memory. The bytes are copied if copy_file is set or if they are not aligned to 16;
  * else they must stay as they are while the program or one of its methods lives. */
@@ -284,14 +293,16 @@ PTERON_API size_t pteron_program_method_count(const pteron_program* program);
 /* Null if index is out of range. Valid as long as the program. */
 PTERON_API const char* pteron_program_method_name(const pteron_program* program, size_t index);
 
-/* What the program holds and what would run where, as a JSON object; docs/json.md has its fields. */
+/* What the program holds and what would run where, as a JSON object; docs/json.md has its fields.
+ */
 PTERON_API pteron_status pteron_program_info(const pteron_program* program, char** json,
                                              pteron_error** error);
 
 /* ---- Methods ------------------------------------------------------------------------------- */
 
-/* Loads a method: plans memory, binds operators, compiles delegates (once per program). name null: "forward",
- * or the only one. options may be null. Fails naming every operator and delegate that is missing. */
+/* Loads a method: plans memory, binds operators, compiles delegates (once per program). name null:
+ * "forward", or the only one. options may be null. Fails naming every operator and delegate that is
+ * missing. */
 PTERON_API pteron_status pteron_method_load(pteron_program* program, const char* name,
                                             const pteron_method_options* options,
                                             pteron_method** method, pteron_error** error);
@@ -306,7 +317,7 @@ typedef struct pteron_spec {
   int32_t kind;             /* a pteron_kind */
   int32_t dtype;            /* a pteron_dtype, for tensors */
   int32_t rank;
-  int32_t dynamic;          /* 1: sizes may be smaller than shape */
+  int32_t dynamic; /* 1: sizes may be smaller than shape */
 } pteron_spec;
 
 PTERON_API size_t pteron_method_input_count(const pteron_method* method);
@@ -318,12 +329,12 @@ PTERON_API pteron_status pteron_method_output_spec(const pteron_method* method, 
 
 /* Binds an input until it is bound again: its memory is borrowed, and read at each execute, without
  * a copy where the program allows (the dtype and memory order are the program's and nothing
- * writes to it). A tensor's dtype must be the program's; its shape must fit the spec. Scalars must be those that
- * the program was traced with (ExecuTorch's rule): a program has them compiled in. */
+ * writes to it). A tensor's dtype must be the program's; its shape must fit the spec. Scalars must
+ * be those that the program was traced with (ExecuTorch's rule): a program has them compiled in. */
 PTERON_API pteron_status pteron_method_bind_input(pteron_method* method, size_t index,
                                                   const pteron_value* value, pteron_error** error);
-/* Binds an output's memory until it is bound again (value null: back to the method's own). Dense, of the
- * spec's dtype; capacity is that of its shape, and a dynamic output may fill less (see
+/* Binds an output's memory until it is bound again (value null: back to the method's own). Dense,
+ * of the spec's dtype; capacity is that of its shape, and a dynamic output may fill less (see
  * pteron_method_get_output). Written without a copy where the program allows. */
 PTERON_API pteron_status pteron_method_bind_output(pteron_method* method, size_t index,
                                                    const pteron_value* value, pteron_error** error);
@@ -339,11 +350,13 @@ PTERON_API pteron_status pteron_method_start(pteron_method* method, pteron_error
 PTERON_API pteron_status pteron_method_wait(pteron_method* method, pteron_error** error);
 
 /* Output index of the last run: a dense view, valid until the method runs again or is freed. A
- * tensor's strides are given if its memory is not row-major. Fails if there was no successful run. */
+ * tensor's strides are given if its memory is not row-major. Fails if there was no successful run.
+ */
 PTERON_API pteron_status pteron_method_get_output(pteron_method* method, size_t index,
                                                   pteron_value* value, pteron_error** error);
 
-/* State: the buffers that the method keeps from one run to the next (a KV cache, running statistics). */
+/* State: the buffers that the method keeps from one run to the next (a KV cache, running
+ * statistics). */
 PTERON_API size_t pteron_method_state_count(const pteron_method* method);
 PTERON_API pteron_status pteron_method_state_spec(const pteron_method* method, size_t index,
                                                   pteron_spec* spec, pteron_error** error);
@@ -359,8 +372,8 @@ PTERON_API pteron_status pteron_method_reset_state(pteron_method* method, pteron
 /* What ran each part of the method, on which device, at which precision in force, as JSON. */
 PTERON_API pteron_status pteron_method_execution(pteron_method* method, char** json,
                                                  pteron_error** error);
-/* Times of the last run, by instruction and by OpenVINO's own operators, as JSON. The program must have
- * been opened with profile. */
+/* Times of the last run, by instruction and by OpenVINO's own operators, as JSON. The program must
+ * have been opened with profile. */
 PTERON_API pteron_status pteron_method_profile(pteron_method* method, char** json,
                                                pteron_error** error);
 
@@ -373,11 +386,12 @@ PTERON_API pteron_status pteron_devices(const pteron_program_options* options, c
  * OpenVINO. Succeeds also where OpenVINO is missing. */
 PTERON_API pteron_status pteron_doctor(const pteron_program_options* options, char** json,
                                        pteron_error** error);
-/* Adds a place to search for OpenVINO after the caller's and the environment's, for this process: a package
- * manager's folder, say. The search happens when a program first needs OpenVINO. */
+/* Adds a place to search for OpenVINO after the caller's and the environment's, for this process: a
+ * package manager's folder, say. The search happens when a program first needs OpenVINO. */
 PTERON_API pteron_status pteron_add_openvino_path(const char* path, pteron_error** error);
 
-/* ---- Inside an operator or delegate of the application's ------------------------------------------- */
+/* ---- Inside an operator or delegate of the application's
+ * ------------------------------------------- */
 
 PTERON_API size_t pteron_call_argument_count(const pteron_call* call);
 /* The argument at index, inputs first, then outputs; valid during the call. */
