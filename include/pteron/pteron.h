@@ -208,11 +208,15 @@ typedef struct pteron_threads {
 } pteron_threads;
 
 /* An operator of the application's. signature says what it takes, a letter an argument, outputs
- * after '>': T tensor, t tensor or none, S scalar (int, double or bool), s scalar or none, I int,
- * i int or none, D double, d double or none, B bool, L list of ints, F list of doubles, V list of
- * tensors, v list of tensors or nones, G string, g string or none; M a tensor that is read and
- * changed in place. Example: "TTS>T". Called on the thread that executes the method. Returns
- * PTERON_OK, or another status, after pteron_call_fail if there is something to say. */
+ * after '>': T tensor, S scalar (int, double or bool), I int, D double or int, B bool, L list of
+ * ints, F list of doubles, Q list of bools, V list of tensors, v list of tensors or nones, G
+ * string; t, s, i, d, b, l, f, g: the same, or none; M a tensor that is read and changed in place.
+ * Example: "TTS>T". Kinds are checked when a method is loaded; dtypes and shapes are the operator's
+ * affair. An operator of the library's with the same name is replaced.
+ *
+ * run is called on the thread that executes the method. It returns PTERON_OK, or another status,
+ * after pteron_call_fail if there is something to say. It must not use the method that called it.
+ */
 typedef struct pteron_operator {
   size_t struct_size;
   const char* name; /* "my_ops::scale.out" */
@@ -223,8 +227,10 @@ typedef struct pteron_operator {
 
 /* A delegate of the application's, for the programs that name its id. init is called once for each
  * delegate call of a loaded method: it may look at the call's arguments (their data is not there
- * yet), and says how many of them are inputs, which come first; the rest are outputs. It may fail
- * with pteron_call_fail. destroy is called once for each handle. */
+ * yet), and says how many of them are inputs, which come first; the rest are outputs. payload and
+ * the compile specs stay where they are while the program or one of its methods lives. It may fail
+ * with pteron_call_fail. destroy, if not null, is called once for each handle. init and destroy may
+ * be called from any thread that loads or frees a method. */
 typedef struct pteron_delegate {
   size_t struct_size;
   const char* id; /* "MyBackend" */
@@ -258,9 +264,10 @@ typedef struct pteron_program_options {
   int32_t reserved;
   uint64_t memory_limit;      /* the most planned memory per method, in bytes. 0: 8 GiB */
   uint64_t instruction_limit; /* the most instructions per run. 0: 10 million */
+  /* The next four are copied; their contexts must outlive the program and its methods. */
   const pteron_allocator* allocator;
   const pteron_threads* thread_pool;
-  const pteron_operator* operators; /* each is copied; their contexts must outlive the program */
+  const pteron_operator* operators;
   size_t operator_count;
   const pteron_delegate* delegates;
   size_t delegate_count;
@@ -306,7 +313,8 @@ PTERON_API pteron_status pteron_program_info(const pteron_program* program, char
 PTERON_API pteron_status pteron_method_load(pteron_program* program, const char* name,
                                             const pteron_method_options* options,
                                             pteron_method** method, pteron_error** error);
-PTERON_API void pteron_method_free(pteron_method* method); /* waits if it is running */
+/* Waits for a run that was started, and for a call on another thread. */
+PTERON_API void pteron_method_free(pteron_method* method);
 
 /* What an input or output is. Pointers are valid as long as the method. */
 typedef struct pteron_spec {
@@ -369,7 +377,8 @@ PTERON_API pteron_status pteron_method_set_state(pteron_method* method, size_t i
 /* Puts every buffer back to its initial value. */
 PTERON_API pteron_status pteron_method_reset_state(pteron_method* method, pteron_error** error);
 
-/* What ran each part of the method, on which device, at which precision in force, as JSON. */
+/* What runs each part of the method, on which device, at which precision in force, as JSON;
+ * docs/json.md has its fields, and those of the next ones. */
 PTERON_API pteron_status pteron_method_execution(pteron_method* method, char** json,
                                                  pteron_error** error);
 /* Times of the last run, by instruction and by OpenVINO's own operators, as JSON. The program must
@@ -399,7 +408,7 @@ PTERON_API pteron_status pteron_call_argument(pteron_call* call, size_t index, p
 /* Gives an output tensor its shape; fails if that exceeds what the program planned. */
 PTERON_API pteron_status pteron_call_resize(pteron_call* call, size_t index, const int64_t* shape,
                                             int32_t rank);
-/* Sets an output scalar. */
+/* Sets an output scalar: an int, a double or a bool, as the program has it. */
 PTERON_API pteron_status pteron_call_set_scalar(pteron_call* call, size_t index,
                                                 const pteron_value* value);
 /* Scratch memory, aligned to 64 bytes, freed when the call returns; null if there is none. */
@@ -407,7 +416,8 @@ PTERON_API void* pteron_call_scratch(pteron_call* call, size_t size);
 PTERON_API void pteron_call_parallel_for(pteron_call* call, size_t count, size_t grain,
                                          void (*body)(void* argument, size_t begin, size_t end),
                                          void* argument);
-/* Sets the message of the error that the run will return; returns PTERON_FAILED. */
+/* Sets the message of the error that the run will return (a copy is taken); returns
+ * PTERON_FAILED. */
 PTERON_API pteron_status pteron_call_fail(pteron_call* call, const char* message);
 
 #ifdef __cplusplus

@@ -1,5 +1,12 @@
 // Operators and delegates of the application's, as the runtime's Kernel and Delegate.
-#include "api/handles.h"
+#include <deque>
+#include <new>
+#include <vector>
+
+#include "api/border.h"
+#include "api/options.h"
+#include "api/values.h"
+#include "runtime/delegate.h"
 #include "runtime/signature.h"
 
 using namespace pteron;
@@ -100,6 +107,19 @@ pteron_value argument_value(pteron_call& call, size_t index) {
       break;
   }
   return pteron_value{};
+}
+
+Result<void> set_scalar(const Args& args, size_t index, const pteron_value& value) {
+  switch (value.kind) {
+    case PTERON_KIND_INT:
+      return args.set_int(index, value.as.integer);
+    case PTERON_KIND_DOUBLE:
+      return args.set_real(index, value.as.real);
+    case PTERON_KIND_BOOL:
+      return args.set_bool(index, value.as.boolean != 0);
+    default:
+      return Error{Code::InvalidArgument, "an output scalar takes an int, a double or a bool"};
+  }
 }
 
 class CustomInstance final : public DelegateInstance {
@@ -257,16 +277,9 @@ pteron_status pteron_call_set_scalar(pteron_call* call, size_t index, const pter
   if (call == nullptr || value == nullptr || index >= call->args->size())
     return PTERON_INVALID_ARGUMENT;
   return guarded(nullptr, [&]() -> Result<void> {
-    switch (value->kind) {
-      case PTERON_KIND_INT:
-        return call->args->set_int(index, value->as.integer);
-      case PTERON_KIND_DOUBLE:
-        return call->args->set_real(index, value->as.real);
-      case PTERON_KIND_BOOL:
-        return call->args->set_bool(index, value->as.boolean != 0);
-      default:
-        return Error{Code::InvalidArgument, "not a scalar"};
-    }
+    auto set = set_scalar(*call->args, index, *value);
+    if (!set.ok()) call->message = set.error().message;
+    return set;
   });
 }
 

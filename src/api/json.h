@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/handles.h"
+#include "api/border.h"
 
 namespace pteron {
 

@@ -1,15 +1,12 @@
 // Devices and the doctor: what this machine has for OpenVINO.
 #include "api/json.h"
-
-#ifdef PTERON_HAS_OPENVINO
+#include "api/options.h"
 #include "openvino/openvino.h"
-#endif
 
 using namespace pteron;
 
 namespace {
 
-#ifdef PTERON_HAS_OPENVINO
 Json device_json(const DeviceReport& device) {
   Json json{{"name", device.name},
             {"full_name", device.full_name},
@@ -25,9 +22,6 @@ Json report_json(const OpenvinoReport& report) {
   for (const DeviceReport& device : report.devices) json["devices"].push_back(device_json(device));
   return json;
 }
-#else
-constexpr const char* kNoOpenvino = "this library was built without OpenVINO (PTERON_OPENVINO=OFF)";
-#endif
 
 }  // namespace
 
@@ -36,13 +30,9 @@ pteron_status pteron_devices(const pteron_program_options* options, char** json,
   return guarded(error, [&]() -> Result<void> {
     if (json == nullptr) return null_argument("json");
     PTERON_ASSIGN(const std::string path, read_openvino_path(options));
-#ifdef PTERON_HAS_OPENVINO
     PTERON_ASSIGN(const OpenvinoReport report, list_devices(path));
     *json = json_string(report_json(report));
     return {};
-#else
-    return Error{Code::Missing, kNoOpenvino};
-#endif
   });
 }
 
@@ -51,7 +41,6 @@ pteron_status pteron_doctor(const pteron_program_options* options, char** json,
   return guarded(error, [&]() -> Result<void> {
     if (json == nullptr) return null_argument("json");
     PTERON_ASSIGN(const std::string path, read_openvino_path(options));
-#ifdef PTERON_HAS_OPENVINO
     const OpenvinoReport report = inspect_openvino(path);
     Json out = report_json(report);
     out["ok"] = report.ok;
@@ -61,10 +50,6 @@ pteron_status pteron_doctor(const pteron_program_options* options, char** json,
     }
     out["others"] = report.others;
     out["problems"] = report.problems;
-#else
-    Json out{{"format", 1}, {"ok", false}, {"problems", {kNoOpenvino}}, {"searched", Json::array()},
-             {"devices", Json::array()}, {"others", Json::array()}};
-#endif
     out["pteron"] = {{"version", PTERON_VERSION}, {"abi", PTERON_ABI_VERSION}};
     *json = json_string(out);
     return {};
@@ -73,10 +58,9 @@ pteron_status pteron_doctor(const pteron_program_options* options, char** json,
 
 pteron_status pteron_add_openvino_path(const char* path, pteron_error** error) {
   return guarded(error, [&]() -> Result<void> {
-    if (path == nullptr || *path == '\0') return null_argument("path");
-#ifdef PTERON_HAS_OPENVINO
+    if (path == nullptr) return null_argument("path");
+    if (*path == '\0') return Error{Code::InvalidArgument, "the argument path is empty"};
     add_openvino_path(path);
-#endif
     return {};
   });
 }

@@ -1,110 +1,28 @@
+// Loading, running and looking at methods.
+#include <chrono>
+#include <vector>
+
 #include "api/handles.h"
+#include "api/values.h"
 
 using namespace pteron;
 
-namespace pteron {
-
-Worker::~Worker() {
-  {
-    const std::lock_guard lock(mutex_);
-    quit_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Worker::start() {
-  const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
-  requested_ = true;
-  done_ = false;
-  changed_.notify_all();
-}
-
-Result<void> Worker::wait() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return done_; });
-  return std::exchange(result_, Result<void>());
-}
-
-void Worker::wait_until_idle() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return done_ || !requested_; });
-}
-
-void Worker::loop() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return requested_ || quit_; });
-    if (!requested_) return;
-    lock.unlock();
-    Result<void> result;
-    try {
-      result = method_.execute();
-    } catch (const std::bad_alloc&) {
-      result = Error{Code::ResourceLimit, "out of memory"};
-    } catch (...) {
-      result = Error{Code::Internal, "a bug in this library"};
-    }
-    lock.lock();
-    result_ = std::move(result);
-    requested_ = false;
-    done_ = true;
-    changed_.notify_all();
-  }
-}
-
-}  // namespace pteron
-
 namespace {
 
-// The right to use a method, for one call.
-class Use {
- public:
-  explicit Use(InUse& in_use)
-      : in_use_(in_use), mine_(!in_use.taken.exchange(true, std::memory_order_acquire)) {}
-  ~Use() {
-    if (mine_) in_use_.taken.store(false, std::memory_order_release);
-  }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  bool ok() const { return mine_; }
-  void keep() { mine_ = false; }  // Somebody else gives it back.
+using SpecList = const std::vector<ValueSpec>& (Method::*)() const;
 
- private:
-  InUse& in_use_;
-  bool mine_;
-};
-
-template <typename Body>
-pteron_status with_method(pteron_method* method, pteron_error** error, Body&& body) {
+pteron_status write_spec(const pteron_method* method, SpecList list, const char* what, size_t index,
+                         pteron_spec* spec, pteron_error** error) noexcept {
   return guarded(error, [&]() -> Result<void> {
     if (method == nullptr) return null_argument("method");
-    Use use(*method->in_use);
-    if (!use.ok()) {
-      return Error{
-          Code::Busy,
-          "method \"" + method->method->name() +
-              "\" is in use: by another thread, or since pteron_method_start; load a method "
-              "for each thread"};
-    }
-    return body(*method->method, use);
-  });
-}
-
-pteron_status write_spec(const std::vector<ValueSpec>& specs, const char* what, size_t index,
-                         pteron_spec* spec, pteron_error** error) {
-  return guarded(error, [&]() -> Result<void> {
     if (spec == nullptr) return null_argument("spec");
     const size_t size = spec->struct_size;
-    if (size < sizeof(size_t)) {
-      return Error{Code::InvalidArgument, "pteron_spec.struct_size is " + std::to_string(size) +
-                                              "; fill the struct with PTERON_INIT(pteron_spec)"};
-    }
+    PTERON_TRY(check_struct_size(size, alignof(pteron_spec), "pteron_spec"));
+    const std::vector<ValueSpec>& specs = (method->method.get()->*list)();
     if (index >= specs.size()) {
-      return Error{Code::InvalidArgument, std::string("there is no ") + what + " " +
-                                              std::to_string(index) + "; the method has " +
-                                              std::to_string(specs.size())};
+      return Error{Code::InvalidArgument,
+                   "method \"" + method->method->name() + "\": there is no " + what + " " +
+                       std::to_string(index) + "; it has " + std::to_string(specs.size())};
     }
     const ValueSpec& in = specs[index];
     pteron_spec out{};
@@ -146,18 +64,15 @@ pteron_status pteron_method_load(pteron_program* program, const char* name,
     const std::string wanted = name ? name : plans.size() == 1 ? plans[0].name : "forward";
     auto loaded = std::make_unique<pteron_method>();
     loaded->program = program->loaded;
-    std::optional<Use> use;
-    if (in.shares_state_with != nullptr) {
-      loaded->in_use = in.shares_state_with->in_use;
-      use.emplace(*loaded->in_use);
-      if (!use->ok()) return Error{Code::Busy, "the method whose state is to be shared is in use"};
-    } else {
-      loaded->in_use = std::make_shared<InUse>();
+    pteron_method* shared = in.shares_state_with;
+    loaded->in_use = shared ? shared->in_use : std::make_shared<InUse>();
+    const Use use(*loaded);
+    if (!use.ok()) {
+      return Error{Code::Busy, "method \"" + shared->method->name() +
+                                   "\", whose state is to be shared, is in use"};
     }
-    PTERON_ASSIGN(
-        loaded->method,
-        Method::load(program->loaded, wanted,
-                     in.shares_state_with ? in.shares_state_with->method.get() : nullptr));
+    PTERON_ASSIGN(loaded->method,
+                  Method::load(program->loaded, wanted, shared ? shared->method.get() : nullptr));
     *method = loaded.release();
     return {};
   });
@@ -165,13 +80,14 @@ pteron_status pteron_method_load(pteron_program* program, const char* name,
 
 void pteron_method_free(pteron_method* method) {
   if (method == nullptr) return;
-  guarded(nullptr, [&]() -> Result<void> {
-    const bool started = method->started;
-    if (method->worker) method->worker->wait_until_idle();
-    if (started) method->in_use->taken.store(false, std::memory_order_release);
-    return {};
-  });
+  // Another thread's call is waited for. It touches neither the method nor in_use once it has given
+  // the method back, so what comes after is safe.
+  const auto is_called = [method] {
+    return method->in_use->by.load(std::memory_order_acquire) == method && !method->started;
+  };
+  while (is_called()) std::this_thread::sleep_for(std::chrono::microseconds(50));
   method->worker.reset();
+  if (method->started) method->in_use->by.store(nullptr, std::memory_order_release);
   delete method;
 }
 
@@ -187,20 +103,17 @@ size_t pteron_method_state_count(const pteron_method* method) {
 
 pteron_status pteron_method_input_spec(const pteron_method* method, size_t index, pteron_spec* spec,
                                        pteron_error** error) {
-  if (method == nullptr) return report(error, null_argument("method"));
-  return write_spec(method->method->inputs(), "input", index, spec, error);
+  return write_spec(method, &Method::inputs, "input", index, spec, error);
 }
 
 pteron_status pteron_method_output_spec(const pteron_method* method, size_t index,
                                         pteron_spec* spec, pteron_error** error) {
-  if (method == nullptr) return report(error, null_argument("method"));
-  return write_spec(method->method->outputs(), "output", index, spec, error);
+  return write_spec(method, &Method::outputs, "output", index, spec, error);
 }
 
 pteron_status pteron_method_state_spec(const pteron_method* method, size_t index, pteron_spec* spec,
                                        pteron_error** error) {
-  if (method == nullptr) return report(error, null_argument("method"));
-  return write_spec(method->method->states(), "state", index, spec, error);
+  return write_spec(method, &Method::states, "state", index, spec, error);
 }
 
 pteron_status pteron_method_bind_input(pteron_method* method, size_t index,
@@ -259,7 +172,7 @@ pteron_status pteron_method_wait(pteron_method* method, pteron_error** error) {
                    "method \"" + method->method->name() + "\" was not started"};
     }
     Result<void> result = method->worker->wait();
-    method->in_use->taken.store(false, std::memory_order_release);
+    method->in_use->by.store(nullptr, std::memory_order_release);
     return result;
   });
 }

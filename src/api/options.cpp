@@ -1,12 +1,12 @@
-#include "api/handles.h"
+#include "api/options.h"
+
+#include <new>
+
+#include "api/border.h"
 #ifdef PTERON_HAS_KERNELS
 #include "kernels/tables.h"
 #endif
-#ifdef PTERON_HAS_OPENVINO
 #include "openvino/openvino.h"
-#else
-#include "runtime/delegate.h"
-#endif
 
 namespace pteron {
 namespace {
@@ -29,45 +29,49 @@ class ApplicationAllocator final : public Allocator {
   pteron_allocator allocator_;
 };
 
-#ifdef PTERON_HAS_OPENVINO
-Result<OpenvinoOptions> read_openvino_options(const pteron_program_options& in) {
+OpenvinoOptions read_openvino_options(const pteron_program_options& in) {
   OpenvinoOptions out;
   out.library = text(in.openvino);
   out.device = text(in.device);
   out.cache_dir = text(in.cache_dir);
-  if (in.precision < PTERON_PRECISION_PROGRAM || in.precision > PTERON_PRECISION_BF16) {
-    return Error{Code::InvalidArgument, "the option precision is " + std::to_string(in.precision) +
-                                            ", which is none of pteron_precision"};
-  }
-  if (in.hint != PTERON_HINT_LATENCY && in.hint != PTERON_HINT_THROUGHPUT) {
-    return Error{Code::InvalidArgument, "the option hint is " + std::to_string(in.hint) +
-                                            ", which is none of pteron_hint"};
-  }
   out.precision = static_cast<Precision>(in.precision);
   out.hint = static_cast<Hint>(in.hint);
   out.threads = in.threads;
   out.profile = in.profile != 0;
+  for (size_t i = 0; i < in.config_count; ++i)
+    out.config.emplace_back(in.config_keys[i], in.config_values[i]);
+  return out;
+}
+
+// Holds the plain options against what they may be.
+Result<void> check_options(const pteron_program_options& in) {
+  const auto out_of_range = [](const char* name, int32_t value, const char* wanted) {
+    return Error{Code::InvalidArgument, std::string("the option ") + name + " is " +
+                                            std::to_string(value) + "; it takes " + wanted};
+  };
+  if (in.precision < PTERON_PRECISION_PROGRAM || in.precision > PTERON_PRECISION_BF16) {
+    return out_of_range("precision", in.precision, "a pteron_precision");
+  }
+  if (in.hint != PTERON_HINT_LATENCY && in.hint != PTERON_HINT_THROUGHPUT) {
+    return out_of_range("hint", in.hint, "a pteron_hint");
+  }
+  if (in.threads < 0) return out_of_range("threads", in.threads, "0, which means all, or more");
+  if (in.reserved != 0) return out_of_range("reserved", in.reserved, "0");
+  if (in.copy_file != 0 && in.copy_file != 1) {
+    return out_of_range("copy_file", in.copy_file, "0 or 1");
+  }
+  if (in.profile != 0 && in.profile != 1) return out_of_range("profile", in.profile, "0 or 1");
   for (size_t i = 0; i < in.config_count; ++i) {
     if (in.config_keys == nullptr || in.config_values == nullptr || in.config_keys[i] == nullptr ||
         in.config_values[i] == nullptr) {
       return null_argument("config_keys or config_values");
     }
-    out.config.emplace_back(in.config_keys[i], in.config_values[i]);
   }
-  return out;
+  for (size_t i = 0; i < in.weights_count; ++i) {
+    if (in.weights == nullptr || in.weights[i] == nullptr) return null_argument("weights");
+  }
+  return {};
 }
-#else
-// Says why a program for OpenVINO does not run here.
-class NoOpenvino final : public Delegate {
- public:
-  std::string_view id() const override { return "OpenvinoBackend"; }
-  Result<std::shared_ptr<CompiledDelegate>> compile(const DelegateSource&) override {
-    return Error{
-        Code::Missing,
-        "this library was built without OpenVINO (PTERON_OPENVINO=OFF); use a build that has it"};
-  }
-};
-#endif
 
 }  // namespace
 
@@ -78,17 +82,12 @@ Result<std::string> read_openvino_path(const pteron_program_options* options) {
 
 Result<OpenedOptions> read_options(const pteron_program_options* options) {
   PTERON_ASSIGN(const pteron_program_options in, read_struct(options, "pteron_program_options"));
+  PTERON_TRY(check_options(in));
   OpenedOptions out;
   out.copy_file = in.copy_file != 0;
   out.memory_limit = in.memory_limit;
-  if (in.threads < 0) {
-    return Error{Code::InvalidArgument,
-                 "the option threads is " + std::to_string(in.threads) + "; 0 means all"};
-  }
-  for (size_t i = 0; i < in.weights_count; ++i) {
-    if (in.weights == nullptr || in.weights[i] == nullptr) return null_argument("weights");
-    out.weights.emplace_back(in.weights[i]);
-  }
+  out.device = text(in.device);
+  for (size_t i = 0; i < in.weights_count; ++i) out.weights.emplace_back(in.weights[i]);
   RuntimeOptions& runtime = out.runtime;
   runtime.profile = in.profile != 0;
   if (in.instruction_limit > 0) runtime.instruction_limit = in.instruction_limit;
@@ -110,12 +109,7 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
 #ifdef PTERON_HAS_KERNELS
   for (const auto& table : all_kernels()) runtime.kernels.push_back(table);
 #endif
-#ifdef PTERON_HAS_OPENVINO
-  PTERON_ASSIGN(OpenvinoOptions openvino, read_openvino_options(in));
-  runtime.delegates.push_back(make_openvino_delegate(std::move(openvino)));
-#else
-  runtime.delegates.push_back(std::make_shared<NoOpenvino>());
-#endif
+  runtime.delegates.push_back(make_openvino_delegate(read_openvino_options(in)));
   return out;
 }
 

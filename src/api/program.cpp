@@ -1,4 +1,6 @@
+// Opening programs.
 #include "api/handles.h"
+#include "api/options.h"
 #include "program/decode.h"
 
 using namespace pteron;
@@ -10,6 +12,7 @@ Result<void> open(FileBytes file, OpenedOptions options, pteron_program** progra
   if (options.memory_limit > 0) limits.planned_memory = options.memory_limit;
   auto opened = std::make_unique<pteron_program>();
   opened->origin = file.origin;
+  opened->device = options.device;
   PTERON_ASSIGN(Program decoded, decode_program(std::move(file), limits));
   for (const std::string& path : options.weights) {
     PTERON_ASSIGN(FileBytes weights_file, open_file(path, options.copy_file));

@@ -1,4 +1,4 @@
-#include "api/handles.h"
+#include "api/values.h"
 
 namespace pteron {
 
