@@ -3,9 +3,7 @@
 #include <new>
 
 #include "api/border.h"
-#ifdef PTERON_HAS_KERNELS
 #include "kernels/tables.h"
-#endif
 #include "openvino/openvino.h"
 
 namespace pteron {
@@ -106,9 +104,7 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   }
   // The application's own come first: it may replace one of ours.
   PTERON_TRY(add_custom(in, runtime));
-#ifdef PTERON_HAS_KERNELS
   for (const auto& table : all_kernels()) runtime.kernels.push_back(table);
-#endif
   runtime.delegates.push_back(make_openvino_delegate(read_openvino_options(in)));
   return out;
 }
