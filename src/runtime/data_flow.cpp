@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace pteron {
@@ -23,22 +24,6 @@ bool overlaps(const TensorDef& a, const TensorDef& b) {
   const uint64_t a_begin = a.allocation->offset;
   const uint64_t b_begin = b.allocation->offset;
   return a_begin < b_begin + b.nbytes() && b_begin < a_begin + a.nbytes();
-}
-
-// Calls visit(value) for the tensors that an argument names: itself, or its list's.
-template <typename Visit>
-void for_each_tensor(const Plan& plan, ValueIndex arg, Visit&& visit) {
-  const ValueDef& def = plan.values[arg];
-  if (std::holds_alternative<TensorDef>(def)) {
-    visit(arg);
-  } else if (const auto* list = std::get_if<TensorList>(&def)) {
-    for (const ValueIndex item : list->items) visit(item);
-  } else if (const auto* optional = std::get_if<OptionalTensorList>(&def)) {
-    for (const int32_t item : optional->items) {
-      if (item >= 0 && tensor_def(plan, static_cast<ValueIndex>(item)))
-        visit(static_cast<ValueIndex>(item));
-    }
-  }
 }
 
 // Byte ranges of planned memory, joined where they touch.
@@ -71,6 +56,9 @@ class Ranges {
   std::map<uint32_t, std::map<uint64_t, uint64_t>> by_memory_;  // begin -> end
 };
 
+// Instructions may share a long list, so that their accesses are many more than the file's bytes.
+constexpr size_t kMostAccesses = 4'000'000;
+
 struct Access {
   size_t step;  // Counted over all chains.
   ValueIndex value;
@@ -89,7 +77,8 @@ std::vector<Access> list_accesses(const Plan& plan, const std::vector<std::vecto
           const bool is_view = step.kernel && Signature(step.kernel->signature).letter(i) == 'A';
           if (is_view) continue;  // Gets a pointer, not contents.
           for_each_tensor(plan, step.args[i], [&](ValueIndex value) {
-            accesses.push_back({number, value, step.reads(i), step.writes(i)});
+            if (accesses.size() <= kMostAccesses)
+              accesses.push_back({number, value, step.reads(i), step.writes(i)});
           });
         }
       } else if (step.kind == StepKind::JumpFalse && tensor_def(plan, step.from)) {
@@ -120,15 +109,38 @@ std::vector<std::pair<ValueIndex, ValueIndex>> list_pointer_moves(
   return moves;
 }
 
+// The values that get their pointer from another as a view (signature letter A).
+std::vector<bool> list_views(const Plan& plan, const std::vector<std::vector<Step>>& chains) {
+  std::vector<bool> is_view(plan.values.size());
+  for (const auto& chain : chains) {
+    for (const Step& step : chain) {
+      if (step.kind != StepKind::Kernel) continue;
+      const Signature signature(step.kernel->signature);
+      for (size_t i = 0; i < step.args.size(); ++i) {
+        if (signature.letter(i) == 'A') is_view[step.args[i]] = true;
+      }
+    }
+  }
+  return is_view;
+}
+
 // Marks every value that may come to share memory with a marked one.
 void spread(std::vector<bool>& marked,
             const std::vector<std::pair<ValueIndex, ValueIndex>>& moves) {
-  // Each round but the last marks a value more, and only targets of moves can be marked.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [from, to] : moves) {
-      if (marked[from] && !marked[to]) changed = marked[to] = true;
+  std::multimap<ValueIndex, ValueIndex> targets(moves.begin(), moves.end());
+  std::vector<ValueIndex> open;
+  for (ValueIndex value = 0; value < marked.size(); ++value) {
+    if (marked[value]) open.push_back(value);
+  }
+  while (!open.empty()) {
+    const auto [first, last] = targets.equal_range(open.back());
+    open.pop_back();
+    for (auto at = first; at != last; ++at) {
+      if (marked[at->second]) continue;
+      marked[at->second] = true;
+      open.push_back(at->second);
     }
+    targets.erase(first, last);
   }
 }
 
@@ -152,7 +164,9 @@ UnwrittenReads find_unwritten_reads(const Plan& plan, const std::vector<Access>&
   };
   const auto read = [&](ValueIndex value) {
     const TensorDef* def = tensor_def(plan, value);
-    if (!def || !def->allocation || written[value]) return;
+    // A model's buffers have fixed sizes: a bounded tensor that is changed in place gathers the
+    // results of a loop.
+    if (!def || !def->allocation || def->dynamism == Dynamism::Bounded || written[value]) return;
     if (written_memory.overlaps(*def))
       out.views.add(*def);
     else
@@ -186,6 +200,33 @@ UnwrittenReads find_unwritten_reads(const Plan& plan, const std::vector<Access>&
   return out;
 }
 
+// Of the states that lie in the same memory, one: the largest, then the first.
+std::vector<ValueIndex> without_views(const Plan& plan, const std::vector<bool>& is_state) {
+  std::vector<ValueIndex> all;
+  for (ValueIndex value = 0; value < is_state.size(); ++value) {
+    if (is_state[value]) all.push_back(value);
+  }
+  const auto place = [&](ValueIndex value) {
+    const TensorDef& def = *tensor_def(plan, value);
+    return std::tuple(def.allocation->memory_id, def.allocation->offset, UINT64_MAX - def.nbytes(),
+                      value);
+  };
+  std::sort(all.begin(), all.end(),
+            [&](ValueIndex a, ValueIndex b) { return place(a) < place(b); });
+  std::vector<ValueIndex> kept;
+  uint32_t memory_id = 0;
+  uint64_t end = 0;
+  for (const ValueIndex value : all) {
+    const TensorDef& def = *tensor_def(plan, value);
+    if (def.allocation->memory_id == memory_id && def.allocation->offset < end) continue;
+    memory_id = def.allocation->memory_id;
+    end = def.allocation->offset + def.nbytes();
+    kept.push_back(value);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
 // Pairs of values to look at are at most this many; past it the answer is "no".
 constexpr size_t kMostPairs = 10'000'000;
 
@@ -193,41 +234,56 @@ constexpr size_t kMostPairs = 10'000'000;
 
 Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vector<Step>>& chains) {
   const std::vector<Access> accesses = list_accesses(plan, chains);
+  if (accesses.size() > kMostAccesses) {
+    return Error{Code::ResourceLimit,
+                 "its instructions name more than " + std::to_string(kMostAccesses) + " tensors"};
+  }
   const auto moves = list_pointer_moves(plan, chains);
   const size_t count = plan.values.size();
 
+  DataFlow flow;
   std::vector<bool> constant(count);
   std::vector<bool> moved(count);
   std::vector<bool> input(count);
   for (ValueIndex value = 0; value < count; ++value) {
     const TensorDef* def = tensor_def(plan, value);
     constant[value] = def && is_constant(*def);
+    if (def && def->allocation && (def->data || def->external)) flow.initialized.push_back(value);
   }
-  for (const ValueIndex value : plan.inputs) input[value] = true;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    if (constant[plan.inputs[i]]) {
+      return Error{Code::Malformed, "input " + std::to_string(i) + " is value " +
+                                        std::to_string(plan.inputs[i]) + ", which is a constant"};
+    }
+    input[plan.inputs[i]] = true;
+  }
   std::vector<bool> input_memory = input;
+  std::vector<bool> view = list_views(plan, chains);
   spread(constant, moves);
   spread(input_memory, moves);
+  spread(view, moves);
   for (const auto& [from, to] : moves) moved[from] = moved[to] = true;
 
-  DataFlow flow;
   UnwrittenReads unwritten = find_unwritten_reads(plan, accesses, moves);
-  flow.is_state = std::move(unwritten.is_state);
-  std::vector<bool> written(count);
+  flow.states = without_views(plan, unwritten.is_state);
+  std::vector<size_t> writes(count);
+  std::vector<bool> changed_in_place(count);
   std::vector<size_t> writer(count, SIZE_MAX);
-  std::vector<bool> written_twice(count);
   std::vector<size_t> last_read(count, 0);
   bool writes_moved_input = false;
   for (const Access& access : accesses) {
     if (access.reads) last_read[access.value] = access.step;
     if (!access.writes) continue;
-    if (constant[access.value]) {
-      return Error{Code::Malformed, "instruction " + std::to_string(access.step) +
-                                        " writes to value " + std::to_string(access.value) +
-                                        ", which is a constant"};
+    // A view may be larger than what it views, so that writing to it could write past that.
+    if (constant[access.value] || view[access.value]) {
+      return Error{Code::Malformed,
+                   "instruction " + std::to_string(access.step) + " writes to value " +
+                       std::to_string(access.value) + ", which is " +
+                       (constant[access.value] ? "a constant" : "a view of another value")};
     }
     if (input_memory[access.value] && !input[access.value]) writes_moved_input = true;
-    written_twice[access.value] = written[access.value];
-    written[access.value] = true;
+    ++writes[access.value];
+    if (access.reads) changed_in_place[access.value] = true;
     writer[access.value] = access.step;
   }
   const bool has_jumps = std::any_of(chains.begin(), chains.end(), [](const auto& chain) {
@@ -237,7 +293,7 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
   });
   for (const ValueIndex value : plan.inputs) {
     const TensorDef* def = tensor_def(plan, value);
-    bool borrowable = def && !written[value] && !(writes_moved_input && moved[value]) &&
+    bool borrowable = def && writes[value] == 0 && !(writes_moved_input && moved[value]) &&
                       !unwritten.views.overlaps(*def) &&
                       plan.inputs.size() * accesses.size() <= kMostPairs;
     // Read again after its planned place was written to: what was written counts, not the caller's
@@ -251,19 +307,19 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
     flow.input_is_borrowable.push_back(borrowable);
   }
 
+  std::vector<size_t> times_output(count);
+  for (const ValueIndex output : plan.outputs) ++times_output[output];
   for (const ValueIndex value : plan.outputs) {
     const TensorDef* def = tensor_def(plan, value);
-    bool redirectable = def && def->allocation && !has_jumps && !input[value] && !moved[value] &&
-                        !flow.is_state[value] && written[value] && !written_twice[value] &&
-                        std::count(plan.outputs.begin(), plan.outputs.end(), value) == 1 &&
+    bool redirectable = def && !has_jumps && !input[value] && !moved[value] &&
+                        !unwritten.is_state[value] && writes[value] == 1 &&
+                        !changed_in_place[value] && times_output[value] == 1 &&
                         plan.outputs.size() * count <= kMostPairs;
     for (ValueIndex other = 0; redirectable && other < count; ++other) {
       const TensorDef* other_def = other != value ? tensor_def(plan, other) : nullptr;
       if (!other_def || !overlaps(*def, *other_def)) continue;
-      const bool is_output =
-          std::find(plan.outputs.begin(), plan.outputs.end(), other) != plan.outputs.end();
-      redirectable =
-          last_read[other] <= writer[value] && !is_output && !moved[other] && !flow.is_state[other];
+      redirectable = last_read[other] <= writer[value] && times_output[other] == 0 &&
+                     !moved[other] && !unwritten.is_state[other];
     }
     flow.output_is_redirectable.push_back(redirectable);
   }

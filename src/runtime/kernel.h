@@ -167,8 +167,8 @@ using KernelFunction = Result<void> (*)(KernelContext& context, const Args& args
 //   L list of ints   l list of ints or none     F list of doubles   f list of doubles or none
 //   Q list of bools  G string                   g string or none    X any scalar, also as output
 //   M a tensor that the call reads and changes in place (copy_)
-//   A (after '>')    a tensor that gets its data pointer from argument 0 (et_view): may have none
-//   yet
+//   A (after '>')    a tensor that gets its data pointer from argument 0, a T (et_view): may have
+//                    none yet; no other instruction may write to it
 // ExecuTorch's emitter repeats the outputs after the arguments (the call's "return" slots); the
 // runtime drops them. "aten::add.out" is "TTS>T".
 struct Kernel {

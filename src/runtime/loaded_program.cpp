@@ -1,5 +1,6 @@
 #include "runtime/loaded_program.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -8,23 +9,29 @@
 namespace pteron {
 namespace {
 
-// What must be the same for two delegates to share a compiled model.
+// Id and compile specs, each part led by its length, so that no two differ and look alike.
 std::string delegate_key(const DelegateDef& def) {
-  std::string key = def.id;
-  const auto add = [&key](Bytes bytes) {
-    key += '\0';
-    key += std::to_string(reinterpret_cast<uintptr_t>(bytes.data())) + "+" +
-           std::to_string(bytes.size());
+  std::string key;
+  const auto add = [&key](std::string_view part) {
+    key += std::to_string(part.size()) + ":";
+    key += part;
   };
-  add(def.payload);
+  add(def.id);
   for (const CompileSpec& spec : def.specs) {
-    key += '\0' + spec.key + '\0';
-    key.append(reinterpret_cast<const char*>(spec.value.data()), spec.value.size());
+    add(spec.key);
+    add({reinterpret_cast<const char*>(spec.value.data()), spec.value.size()});
   }
   return key;
 }
 
+bool same_bytes(Bytes a, Bytes b) {
+  return a.size() == b.size() &&
+         (a.data() == b.data() || std::equal(a.begin(), a.end(), b.begin()));
+}
+
 struct CompiledEntry {
+  explicit CompiledEntry(Bytes bytes) : payload(bytes) {}
+  const Bytes payload;
   std::mutex mutex;
   std::shared_ptr<CompiledDelegate> compiled;
 };
@@ -37,7 +44,7 @@ struct LoadedProgram::State {
   std::unordered_map<std::string_view, const Kernel*> kernels;
   std::unordered_map<std::string_view, const WeightsEntry*> weights;
   std::mutex mutex;  // Guards the table below, not its entries.
-  std::map<std::string, std::shared_ptr<CompiledEntry>> compiled;
+  std::map<std::string, std::vector<std::shared_ptr<CompiledEntry>>> compiled;
 };
 
 LoadedProgram::LoadedProgram(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -88,9 +95,13 @@ Result<std::shared_ptr<CompiledDelegate>> LoadedProgram::compiled(const Delegate
   std::shared_ptr<CompiledEntry> entry;
   {
     const std::lock_guard lock(state_->mutex);
-    std::shared_ptr<CompiledEntry>& slot = state_->compiled[delegate_key(def)];
-    if (!slot) slot = std::make_shared<CompiledEntry>();
-    entry = slot;
+    auto& entries = state_->compiled[delegate_key(def)];
+    const auto known = std::find_if(entries.begin(), entries.end(), [&](const auto& other) {
+      return same_bytes(other->payload, def.payload);
+    });
+    entry = known != entries.end()
+                ? *known
+                : entries.emplace_back(std::make_shared<CompiledEntry>(def.payload));
   }
   const std::lock_guard lock(entry->mutex);
   if (!entry->compiled) {

@@ -55,6 +55,13 @@ Result<void> Method::State::run_step(Step& step) {
     }
   }
   if (step.kind == StepKind::Delegate) {
+    for (const ValueIndex index : step.replaced) {
+      if (values[index].tensor->is_like(tensors[index])) continue;
+      return Error{Code::Malformed, "value " + std::to_string(index) + " is " +
+                                        values[index].tensor->describe(true) +
+                                        " here, but the delegate was made for " +
+                                        tensors[index].describe(true)};
+    }
     return step.delegate->execute(context, Args(step.args, values.data()));
   }
   return step.kernel->run(context, Args(step.args, values.data()), *step.kernel);

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "runtime/method_state.h"
-#include "runtime/strided_copy.h"
 
 namespace pteron {
 namespace {
@@ -23,23 +22,6 @@ std::string describe_host(const HostValue& value) {
   return std::visit(Visitor(), value);
 }
 
-// Strides in bytes of a dense row-major array.
-std::vector<int64_t> row_major_strides(std::span<const int64_t> shape, size_t element) {
-  std::vector<int64_t> strides(shape.size());
-  auto stride = static_cast<int64_t>(element);
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= std::max<int64_t>(shape[i], 1);
-  }
-  return strides;
-}
-
-std::vector<int64_t> byte_strides(const Tensor& tensor) {
-  std::vector<int64_t> strides(tensor.strides().begin(), tensor.strides().end());
-  for (int64_t& stride : strides) stride *= static_cast<int64_t>(dtype_size(tensor.dtype()));
-  return strides;
-}
-
 // Whether two layouts place every element alike: strides count only where there is more than one.
 bool same_layout(std::span<const int64_t> shape, std::span<const int64_t> a,
                  std::span<const int64_t> b) {
@@ -47,6 +29,27 @@ bool same_layout(std::span<const int64_t> shape, std::span<const int64_t> a,
     if (shape[i] > 1 && a[i] != b[i]) return false;
   }
   return true;
+}
+
+Extent extent_of(const ArrayView& array, const Strides& strides) {
+  auto begin = reinterpret_cast<uintptr_t>(array.data);
+  uintptr_t end = begin + dtype_size(array.dtype);
+  for (size_t i = 0; i < array.shape.size(); ++i) {
+    if (array.shape[i] == 0) return {begin, begin};
+    const int64_t reach = (array.shape[i] - 1) * strides.span()[i];
+    (reach < 0 ? begin : end) += static_cast<uintptr_t>(reach);
+  }
+  return {begin, end};
+}
+
+Extent extent_of(const void* data, size_t size) {
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  return {begin, begin + size};
+}
+
+bool is_numpy_dtype(DType dtype) {
+  const int number = static_cast<int>(dtype);
+  return number <= static_cast<int>(DType::Bool) || number >= static_cast<int>(DType::UInt16);
 }
 
 // ExecuTorch's rule for scalar inputs: a program was traced with one value, and has it built in.
@@ -57,6 +60,24 @@ bool is_traced_value(double given, double traced) {
 }
 
 }  // namespace
+
+Strides::Strides(const Tensor& tensor) : rank_(tensor.strides().size()) {
+  const auto element = static_cast<int64_t>(dtype_size(tensor.dtype()));
+  for (size_t i = 0; i < rank_; ++i) values_[i] = tensor.strides()[i] * element;
+}
+
+Strides::Strides(std::span<const int64_t> shape, size_t element) : rank_(shape.size()) {
+  // A caller's shape may be any; unsigned, because one without elements may overflow.
+  auto stride = static_cast<uint64_t>(element);
+  for (size_t i = rank_; i-- > 0;) {
+    values_[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(std::max<int64_t>(shape[i], 1));
+  }
+}
+
+Strides::Strides(const ArrayView& array) : Strides(array.shape, dtype_size(array.dtype)) {
+  if (array.strides) std::copy_n(array.strides, rank_, values_.begin());
+}
 
 std::string describe_position(const char* what, size_t index, const ValueSpec& spec) {
   const std::string fallback = std::string(what) + std::to_string(index);
@@ -127,10 +148,13 @@ Result<InputBinding> Method::State::make_input_binding(size_t index, const HostV
   const auto* array = std::get_if<ArrayView>(&host);
   if (array == nullptr) return wrong_kind(tensor.describe(true).c_str());
   if (array->dtype != tensor.dtype()) {
-    return error(Code::InvalidArgument, where + "dtype " + std::string(dtype_name(array->dtype)) +
-                                            ", but the method takes " + tensor.describe(true) +
-                                            "; convert it with .astype(\"" +
-                                            std::string(dtype_name(tensor.dtype())) + "\")");
+    return error(
+        Code::InvalidArgument,
+        where + "dtype " + std::string(dtype_name(array->dtype)) + ", but the method takes " +
+            tensor.describe(true) +
+            (is_numpy_dtype(tensor.dtype())
+                 ? "; convert it with .astype(\"" + std::string(dtype_name(tensor.dtype())) + "\")"
+                 : ""));
   }
   bool fits = array->shape.size() == static_cast<size_t>(tensor.rank());
   for (size_t i = 0; fits && i < array->shape.size(); ++i) {
@@ -148,18 +172,38 @@ Result<InputBinding> Method::State::make_input_binding(size_t index, const HostV
   }
 
   const size_t element = dtype_size(tensor.dtype());
-  binding.array = *array;
+  const Strides given(*array);
   binding.shape.assign(array->shape.begin(), array->shape.end());
-  binding.strides = array->strides
-                        ? std::vector<int64_t>(array->strides, array->strides + array->shape.size())
-                        : row_major_strides(array->shape, element);
   Tensor shaped = tensor;
   PTERON_TRY(shaped.resize(binding.shape));
+  binding.data = binding.own;
+  if (empty) return binding;
+  binding.extent = extent_of(*array, given);
+  const Strides wanted(shaped);
+  const bool is_own = owns(binding.extent);
   const bool aligned = reinterpret_cast<uintptr_t>(array->data) % element == 0;
-  binding.copies = !empty && !(flow.input_is_borrowable[index] && aligned &&
-                               same_layout(binding.shape, binding.strides, byte_strides(shaped)));
-  binding.data = binding.copies || empty ? binding.own : array->data;
+  if (flow.input_is_borrowable[index] && aligned && !is_own &&
+      same_layout(binding.shape, given, wanted)) {
+    binding.data = array->data;
+    return binding;
+  }
+  binding.source = array->data;
+  binding.copy = StridedCopy(wanted, given, binding.shape, element);
+  if (is_own) {
+    binding.aside = Buffer(allocator, shaped.nbytes());
+    binding.take_aside = binding.copy;
+    binding.copy = StridedCopy(wanted, wanted, binding.shape, element);
+  }
   return binding;
+}
+
+bool Method::State::owns(const Extent& extent) const {
+  const auto reaches = [&](const Buffer& buffer) {
+    return extent.overlaps(extent_of(buffer.data(), buffer.size()));
+  };
+  return std::any_of(arenas.begin(), arenas.end(),
+                     [&](const auto& arena) { return reaches(arena->buffer); }) ||
+         std::any_of(own_memory.begin(), own_memory.end(), reaches);
 }
 
 Result<void> Method::bind_input(size_t index, const HostValue& value) {
@@ -170,6 +214,7 @@ Result<void> Method::bind_input(size_t index, const HostValue& value) {
   }
   PTERON_ASSIGN(InputBinding binding, s.make_input_binding(index, value));
   s.inputs[index] = std::move(binding);
+  s.bindings_changed = true;
   return {};
 }
 
@@ -184,6 +229,7 @@ Result<void> Method::bind_output(size_t index, const HostValue& value) {
   binding.own = s.outputs[index].own;
   if (std::holds_alternative<std::monostate>(value)) {
     s.outputs[index] = binding;
+    s.bindings_changed = true;
     return {};
   }
   const ValueIndex value_index = s.plan->outputs[index];
@@ -211,30 +257,48 @@ Result<void> Method::bind_output(size_t index, const HostValue& value) {
   const bool wrong_size =
       !tensor.is_dynamic() && !wrong_rank &&
       !std::equal(array->shape.begin(), array->shape.end(), tensor.bounds().begin());
-  if (wrong_rank || wrong_size) {
+  if (wrong_rank || wrong_size || array->shape.size() > kMaxRank) {
     return s.error(Code::InvalidArgument, where + "shape " + describe_shape(array->shape) +
                                               ", but the method gives " + tensor.describe(true));
   }
   if (array->strides) {
-    const std::vector<int64_t> dense = row_major_strides(array->shape, element);
-    if (!same_layout(array->shape, dense, std::span(array->strides, array->shape.size()))) {
+    if (!same_layout(array->shape, Strides(array->shape, element), Strides(*array))) {
       return s.error(Code::InvalidArgument, where + "its memory must be dense and row-major");
     }
   }
   if (array->data == nullptr && capacity > 0)
     return s.error(Code::InvalidArgument, where + "its data pointer is null");
+  const size_t reached = std::min(capacity, tensor.capacity());
+  if (s.owns(extent_of(array->data, reached)))
+    return s.error(Code::InvalidArgument, where + "its memory is this method's own");
   binding.bound = true;
   binding.data = array->data;
   binding.capacity = capacity;
-  binding.direct = s.flow.output_is_redirectable[index] && tensor.is_row_major() &&
-                   capacity >= tensor.capacity() &&
-                   reinterpret_cast<uintptr_t>(array->data) % element == 0;
+  binding.redirectable = s.flow.output_is_redirectable[index] && tensor.is_row_major() &&
+                         capacity >= tensor.capacity() &&
+                         reinterpret_cast<uintptr_t>(array->data) % element == 0;
   s.outputs[index] = binding;
+  s.bindings_changed = true;
   return {};
+}
+
+// An instruction may still read an input when it or an earlier one writes an output: where the
+// caller let the two share memory, the result is copied there at the end.
+void Method::State::choose_direct_outputs() {
+  for (OutputBinding& output : outputs) {
+    output.direct = output.redirectable;
+    if (!output.direct) continue;
+    const Extent written = extent_of(output.data, output.capacity);
+    for (const InputBinding& input : inputs) {
+      if (input.bound && input.source == nullptr && input.extent.overlaps(written))
+        output.direct = false;
+    }
+  }
 }
 
 Result<void> Method::run(std::span<const HostValue> values) {
   State& s = *state_;
+  s.has_result = false;
   if (values.size() != s.inputs.size()) {
     std::string takes;
     for (size_t i = 0; i < s.input_specs.size(); ++i) {
@@ -254,24 +318,33 @@ Result<void> Method::run(std::span<const HostValue> values) {
     bindings.push_back(std::move(binding));
   }
   struct Restore {
-    std::vector<InputBinding>& bound;
+    State& state;
     std::vector<InputBinding>& saved;
-    ~Restore() { bound.swap(saved); }
+    ~Restore() {
+      state.inputs.swap(saved);
+      state.bindings_changed = true;
+    }
   };
   s.inputs.swap(bindings);
-  const Restore restore{s.inputs, bindings};
+  s.bindings_changed = true;
+  const Restore restore{s, bindings};
   return execute();
 }
 
 Result<void> Method::State::prepare_run() {
+  context.reset();  // An exception may have left something there.
   for (const ChangedValue& changed : changed_values) values[changed.index] = changed.initial;
   for (const ChangedPointer& changed : changed_pointers)
     tensors[changed.index].set_raw(changed.initial);
+  for (Tensor* tensor : dynamic_tensors) tensor->restore_bounds();
+  if (bindings_changed) {
+    choose_direct_outputs();
+    bindings_changed = false;
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     OutputBinding& output = outputs[i];
-    if (flow.output_is_redirectable[i]) {
+    if (flow.output_is_redirectable[i])
       tensors[plan->outputs[i]].set_raw(output.direct ? output.data : output.own);
-    }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     InputBinding& input = inputs[i];
@@ -280,21 +353,24 @@ Result<void> Method::State::prepare_run() {
                                               " is not bound; it takes " +
                                               std::to_string(inputs.size()) + " inputs");
     }
+    if (input.aside.size() > 0) input.take_aside.run(input.aside.data(), input.source);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    InputBinding& input = inputs[i];
     if (input_specs[i].kind != ValueKind::Tensor) continue;
     Tensor& tensor = tensors[plan->inputs[i]];
     if (tensor.is_dynamic()) PTERON_TRY(tensor.resize(input.shape));
     tensor.set_raw(input.data);
-    if (input.copies) {
-      strided_copy(input.own, byte_strides(tensor), input.array.data, input.strides, input.shape,
-                   dtype_size(tensor.dtype()));
-    }
+    if (input.source != nullptr)
+      input.copy.run(input.own, input.aside.size() > 0 ? input.aside.data() : input.source);
   }
   return {};
 }
 
 Result<void> Method::State::finish_run() {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    OutputBinding& output = outputs[i];
+    const OutputBinding& output = outputs[i];
+    copied_to[i] = nullptr;
     if (!output.bound || output.direct) continue;
     const Tensor& tensor = *values[plan->outputs[i]].tensor;
     if (tensor.nbytes() > output.capacity) {
@@ -303,8 +379,19 @@ Result<void> Method::State::finish_run() {
                                               ", more than the bound memory of " +
                                               std::to_string(output.capacity) + " bytes holds");
     }
-    strided_copy(output.data, row_major_strides(tensor.sizes(), dtype_size(tensor.dtype())),
-                 tensor.raw(), byte_strides(tensor), tensor.sizes(), dtype_size(tensor.dtype()));
+    const size_t element = dtype_size(tensor.dtype());
+    const StridedCopy copy(Strides(tensor.sizes(), element), Strides(tensor), tensor.sizes(),
+                           element);
+    const size_t size = tensor.nbytes();
+    if (size > 0 && extent_of(tensor.raw(), size).overlaps(extent_of(output.data, size))) {
+      // The output is an input, and the caller let the two share memory.
+      const Buffer between(allocator, size);
+      copy.run(between.data(), tensor.raw());
+      std::memcpy(output.data, between.data(), size);
+    } else {
+      copy.run(output.data, tensor.raw());
+    }
+    copied_to[i] = output.data;
   }
   return {};
 }
@@ -335,14 +422,12 @@ Result<HostValue> Method::output(size_t index) {
       return HostValue(std::monostate());
   }
   const Tensor& tensor = *value.tensor;
-  const OutputBinding& output = s.outputs[index];
   ArrayView view{tensor.raw(), tensor.dtype(), tensor.sizes(), nullptr};
-  if (output.bound && !output.direct) {
-    view.data = output.data;  // Row-major there.
+  if (s.copied_to[index] != nullptr) {
+    view.data = s.copied_to[index];  // Row-major there.
   } else if (!tensor.is_row_major()) {
-    s.output_strides.resize(s.outputs.size());
-    s.output_strides[index] = byte_strides(tensor);
-    view.strides = s.output_strides[index].data();
+    s.output_strides[index] = Strides(tensor);
+    view.strides = s.output_strides[index].span().data();
   }
   return HostValue(view);
 }
@@ -353,48 +438,47 @@ Result<HostValue> Method::state(size_t index) {
     return s.error(Code::InvalidArgument, "there is no state " + std::to_string(index) +
                                               "; it has " + std::to_string(s.states.size()));
   }
-  const Tensor& tensor = s.tensors[s.states[index]];
+  const Tensor& tensor = s.states[index];
   ArrayView view{tensor.raw(), tensor.dtype(), tensor.sizes(), nullptr};
-  if (!tensor.is_row_major()) {
-    s.state_strides.resize(s.states.size());
-    s.state_strides[index] = byte_strides(tensor);
-    view.strides = s.state_strides[index].data();
-  }
+  if (!tensor.is_row_major()) view.strides = s.state_strides[index].span().data();
   return HostValue(view);
 }
 
 Result<void> Method::set_state(size_t index, const HostValue& value) {
   State& s = *state_;
   PTERON_TRY(state(index));
-  const Tensor& tensor = s.tensors[s.states[index]];
+  const Tensor& tensor = s.states[index];
   const std::string where = describe_position("state", index, s.state_specs[index]) + ": ";
   const auto* array = std::get_if<ArrayView>(&value);
   if (array == nullptr || array->dtype != tensor.dtype() ||
-      !std::equal(array->shape.begin(), array->shape.end(), tensor.sizes().begin(),
-                  tensor.sizes().end())) {
+      !std::ranges::equal(array->shape, tensor.sizes())) {
     return s.error(Code::InvalidArgument,
                    where + "got " + describe_host(value) + ", but it is " + tensor.describe());
   }
   if (array->data == nullptr && tensor.numel() > 0)
     return s.error(Code::InvalidArgument, where + "its data pointer is null");
-  const size_t element = dtype_size(tensor.dtype());
-  const std::vector<int64_t> strides =
-      array->strides ? std::vector<int64_t>(array->strides, array->strides + array->shape.size())
-                     : row_major_strides(array->shape, element);
-  strided_copy(tensor.raw(), byte_strides(tensor), array->data, strides, tensor.sizes(), element);
+  const Strides given(*array);
+  const StridedCopy copy(s.state_strides[index], given, tensor.sizes(), dtype_size(tensor.dtype()));
+  if (s.owns(extent_of(*array, given))) {
+    // Perhaps a view of this very state, in another order.
+    const Buffer between(s.allocator, tensor.nbytes());
+    copy.run(between.data(), array->data);
+    if (tensor.nbytes() > 0) std::memcpy(tensor.raw(), between.data(), tensor.nbytes());
+  } else {
+    copy.run(tensor.raw(), array->data);
+  }
   return {};
 }
 
 void Method::reset_state() {
   State& s = *state_;
-  for (const ValueIndex index : s.states) {
+  for (size_t i = 0; i < s.states.size(); ++i) {
+    if (s.states[i].nbytes() > 0) std::memset(s.states[i].raw(), 0, s.states[i].nbytes());
+  }
+  for (const ValueIndex index : s.flow.initialized) {
     const auto& def = std::get<TensorDef>(s.plan->values[index]);
-    Tensor& tensor = s.tensors[index];
-    if (tensor.raw() != nullptr) std::memset(tensor.raw(), 0, tensor.capacity());
-    if (def.data || def.external) {
-      s.arenas[def.allocation->memory_id - 1]->initialized.erase(def.allocation->offset);
-      s.initialize_state(index);
-    }
+    s.arenas[def.allocation->memory_id - 1]->initialized.erase(def.allocation->offset);
+    s.initialize_state(index);
   }
 }
 

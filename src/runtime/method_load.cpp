@@ -41,6 +41,7 @@ Error Method::State::error(Code code, const std::string& message) const {
 }
 
 Result<void> Method::State::load(const Method::State* shared) {
+  PTERON_TRY(name_all_missing());
   PTERON_TRY(plan_memory(shared));
   PTERON_TRY(place_tensors());
   PTERON_TRY(resolve_steps());
@@ -50,6 +51,59 @@ Result<void> Method::State::load(const Method::State* shared) {
   PTERON_TRY(give_memory_to_unplanned_outputs());
   find_changes();
   describe();
+  return {};
+}
+
+// All that is missing is named at once.
+Result<void> Method::State::name_all_missing() const {
+  std::set<std::string> operators;
+  std::set<std::string> delegates;
+  std::set<std::string> weights;
+  for (const Chain& chain : plan->chains) {
+    for (const Instruction& instruction : chain.instructions) {
+      if (const auto* call = std::get_if<KernelCall>(&instruction)) {
+        const std::string& name = plan->operators[call->op];
+        if (!program->find_kernel(name)) operators.insert(name.substr(0, 80));
+      } else if (const auto* delegated = std::get_if<DelegateCall>(&instruction)) {
+        const std::string& id = plan->delegates[delegated->delegate].id;
+        if (!program->find_delegate(id)) delegates.insert(id.substr(0, 80));
+      }
+    }
+  }
+  for (const ValueDef& def : plan->values) {
+    const auto* tensor = std::get_if<TensorDef>(&def);
+    if (tensor && tensor->external && !program->find_weights(tensor->name))
+      weights.insert("\"" + tensor->name.substr(0, 80) + "\"");
+  }
+  std::vector<std::string> parts;
+  if (!delegates.empty()) {
+    parts.push_back("the program needs a delegate that this library does not have: " +
+                    join(delegates) + "; export it for OpenVINO or without a delegate");
+  }
+  if (!operators.empty()) parts.push_back("these operators are missing: " + join(operators));
+  if (!weights.empty()) {
+    std::string files;
+    for (const Weights& file : program->options().weights)
+      files += (files.empty() ? "" : ", ") + file.origin;
+    parts.push_back(
+        "its weights are in another file, and these keys were not found: " + join(weights) +
+        (files.empty() ? "; give the .ptd file (--weights)" : "; looked in " + files));
+  }
+  if (parts.empty()) return {};
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ". Also, ") + part;
+  return error(Code::Missing, text);
+}
+
+// Counts memory of the method's own against the limit, before it is allocated.
+Result<void> Method::State::take_memory(uint64_t bytes) {
+  const uint64_t limit = program->options().memory_limit;
+  if (!checked_add(memory_taken, bytes, memory_taken) || memory_taken > limit ||
+      memory_taken > SIZE_MAX) {
+    return error(Code::ResourceLimit, "it needs more memory than the limit of " +
+                                          std::to_string(limit) +
+                                          " bytes; raise memory_limit if the file is trusted");
+  }
   return {};
 }
 
@@ -68,6 +122,7 @@ Result<void> Method::State::plan_memory(const Method::State* shared) {
       arenas.push_back(shared->arenas[k]);
       continue;
     }
+    PTERON_TRY(take_memory(size));
     auto arena = std::make_shared<Arena>();
     arena->buffer = Buffer(allocator, static_cast<size_t>(size));
     arenas.push_back(std::move(arena));
@@ -102,7 +157,6 @@ Result<void> Method::State::place_tensors() {
   const size_t count = plan->values.size();
   tensors.resize(count);
   values.resize(count);
-  std::set<std::string> missing;
   for (ValueIndex i = 0; i < count; ++i) {
     const ValueDef& def = plan->values[i];
     Value& value = values[i];
@@ -141,13 +195,7 @@ Result<void> Method::State::place_tensors() {
         const auto& tensor = std::get<TensorDef>(def);
         tensors[i] = Tensor(tensor);
         value.tensor = &tensors[i];
-        if (tensor.external) {
-          if (!program->find_weights(tensor.name)) {
-            missing.insert("\"" + tensor.name.substr(0, 80) + "\"");
-            break;
-          }
-          PTERON_TRY(external_data(i, tensor));
-        }
+        if (tensor.external) PTERON_TRY(external_data(i, tensor));
         if (tensor.allocation) {
           tensors[i].set_raw(arenas[tensor.allocation->memory_id - 1]->buffer.data() +
                              tensor.allocation->offset);
@@ -161,15 +209,6 @@ Result<void> Method::State::place_tensors() {
         break;
       }
     }
-  }
-  if (!missing.empty()) {
-    std::string files;
-    for (const Weights& weights : program->options().weights)
-      files += (files.empty() ? "" : ", ") + weights.origin;
-    return error(
-        Code::Missing,
-        "its weights are in another file, and these keys were not found: " + join(missing) +
-            (files.empty() ? "; give the .ptd file (--weights)" : "; looked in " + files));
   }
   return {};
 }
@@ -185,29 +224,6 @@ void Method::State::initialize_state(ValueIndex index) {
 }
 
 Result<void> Method::State::resolve_steps() {
-  // All that is missing is named at once.
-  std::set<std::string> operators;
-  std::set<std::string> delegates;
-  for (const Chain& chain : plan->chains) {
-    for (const Instruction& instruction : chain.instructions) {
-      if (const auto* call = std::get_if<KernelCall>(&instruction)) {
-        const std::string& name = plan->operators[call->op];
-        if (!program->find_kernel(name)) operators.insert(name.substr(0, 80));
-      } else if (const auto* delegated = std::get_if<DelegateCall>(&instruction)) {
-        const std::string& id = plan->delegates[delegated->delegate].id;
-        if (!program->find_delegate(id)) delegates.insert(id.substr(0, 80));
-      }
-    }
-  }
-  if (!delegates.empty()) {
-    return error(Code::Missing, "the program needs a delegate that this library does not have: " +
-                                    join(delegates) +
-                                    "; export it for OpenVINO or without a delegate");
-  }
-  if (!operators.empty()) {
-    return error(Code::Missing, "these operators are missing: " + join(operators));
-  }
-
   for (const Chain& chain : plan->chains) {
     std::vector<Step> steps(chain.instructions.size());
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -219,6 +235,9 @@ Result<void> Method::State::resolve_steps() {
       } else if (const auto* delegated = std::get_if<DelegateCall>(&instruction)) {
         PTERON_TRY(resolve_delegate(step, *delegated, where));
       } else if (const auto* move = std::get_if<MoveCall>(&instruction)) {
+        auto checked = check_move(move->from, move->to);
+        if (!checked.ok())
+          return error(checked.error().code, where + ": " + checked.error().message);
         step.kind = StepKind::Move;
         step.from = move->from;
         step.to = move->to;
@@ -268,23 +287,30 @@ Result<void> Method::State::resolve_delegate(Step& step, const DelegateCall& cal
   return {};
 }
 
+// The two become one tensor, so whoever reads the target must find what the file declares there.
+Result<void> Method::State::check_move(ValueIndex from, ValueIndex to) const {
+  assert(values[from].kind == values[to].kind);  // decode() has seen to it.
+  if (values[from].kind != ValueKind::Tensor) return {};
+  const Tensor& a = tensors[from];
+  const Tensor& b = tensors[to];
+  const bool fits = a.dtype() == b.dtype() && std::ranges::equal(a.dim_order(), b.dim_order()) &&
+                    (a.is_dynamic() || b.is_dynamic() || std::ranges::equal(a.sizes(), b.sizes()));
+  if (fits) return {};
+  return Error{Code::Malformed, "it moves " + a.describe(true) + " (value " + std::to_string(from) +
+                                    ") to " + b.describe(true) + " (value " + std::to_string(to) +
+                                    "); dtype, memory order and fixed sizes must be the same"};
+}
+
 // A tensor that an instruction writes, and that the file gives no place, gets memory of its own.
 Result<void> Method::State::give_memory_to_unplanned_outputs() {
-  uint64_t total = 0;
   const auto give = [&](ValueIndex index) -> Result<void> {
     Tensor& tensor = tensors[index];
     if (tensor.raw() != nullptr || tensor.capacity() == 0) return {};
-    if (!checked_add(total, static_cast<uint64_t>(tensor.capacity()), total) ||
-        total > program->options().memory_limit) {
-      return error(Code::ResourceLimit, "its outputs need more memory than the limit of " +
-                                            std::to_string(program->options().memory_limit) +
-                                            " bytes; raise memory_limit if the file is trusted");
-    }
+    PTERON_TRY(take_memory(tensor.capacity()));
     own_memory.emplace_back(allocator, tensor.capacity());
     tensor.set_raw(own_memory.back().data());
     return {};
   };
-  std::set<ValueIndex> inputs_of_plan(plan->inputs.begin(), plan->inputs.end());
   for (const auto& chain : chains) {
     for (const Step& step : chain) {
       if (step.kind != StepKind::Kernel && step.kind != StepKind::Delegate) continue;
@@ -316,12 +342,12 @@ void Method::State::find_changes() {
       if (step.kind == StepKind::Move) changed.insert(step.to);
       if (step.kind == StepKind::Free && values[step.from].kind == ValueKind::Tensor)
         pointers.insert(step.from);
-      if (step.kind != StepKind::Kernel) continue;
-      const Signature signature(step.kernel->signature);
+      if (step.kind != StepKind::Kernel && step.kind != StepKind::Delegate) continue;
       for (size_t i = 0; i < step.args.size(); ++i) {
-        if (!signature.is_output(i)) continue;
+        if (!step.writes(i)) continue;
         if (values[step.args[i]].kind != ValueKind::Tensor) changed.insert(step.args[i]);
-        if (signature.letter(i) == 'A') pointers.insert(step.args[i]);
+        if (step.kernel && Signature(step.kernel->signature).letter(i) == 'A')
+          pointers.insert(step.args[i]);
       }
     }
   }
@@ -336,6 +362,10 @@ void Method::State::find_changes() {
     }
   }
   for (const ValueIndex index : pointers) changed_pointers.push_back({index, tensors[index].raw()});
+  for (ValueIndex i = 0; i < values.size(); ++i) {
+    if (values[i].kind == ValueKind::Tensor && tensors[i].is_dynamic())
+      dynamic_tensors.push_back(&tensors[i]);
+  }
 
   const auto is_unsure = [&](ValueIndex index) {
     return values[index].kind == ValueKind::Tensor &&
@@ -344,24 +374,17 @@ void Method::State::find_changes() {
   };
   for (auto& chain : chains) {
     for (Step& step : chain) {
+      const auto note = [&](ValueIndex index) {
+        if (is_unsure(index)) step.unsure.push_back(index);
+        if (step.kind == StepKind::Delegate && changed.count(index) > 0 &&
+            values[index].kind == ValueKind::Tensor)
+          step.replaced.push_back(index);
+      };
       for (size_t i = 0; i < step.args.size(); ++i) {
         if (step.kernel && Signature(step.kernel->signature).letter(i) == 'A') continue;
-        const Value& value = values[step.args[i]];
-        if (value.kind == ValueKind::TensorList) {
-          for (const ValueIndex item : value.tensors->items) {
-            if (is_unsure(item)) step.unsure.push_back(item);
-          }
-        } else if (value.kind == ValueKind::OptionalTensorList) {
-          for (const int32_t item : value.optional_tensors->items) {
-            if (item >= 0 && is_unsure(static_cast<ValueIndex>(item)))
-              step.unsure.push_back(static_cast<ValueIndex>(item));
-          }
-        } else if (is_unsure(step.args[i])) {
-          step.unsure.push_back(step.args[i]);
-        }
+        for_each_tensor(*plan, step.args[i], note);
       }
-      if (step.kind == StepKind::JumpFalse && is_unsure(step.from))
-        step.unsure.push_back(step.from);
+      if (step.kind == StepKind::JumpFalse) note(step.from);
     }
   }
 }
@@ -381,20 +404,17 @@ void Method::State::describe() {
         spec_of("output" + std::to_string(i), values[index], plan->values[index]));
     if (values[index].kind == ValueKind::Tensor) outputs[i].own = tensors[index].raw();
   }
-  for (ValueIndex index = 0; index < values.size(); ++index) {
-    if (!flow.is_state[index]) continue;
-    // Two values may name one buffer.
+  for (const ValueIndex index : flow.states) {
     const auto& def = std::get<TensorDef>(plan->values[index]);
-    const bool known = std::any_of(states.begin(), states.end(), [&](ValueIndex other) {
-      const auto& other_def = std::get<TensorDef>(plan->values[other]);
-      return tensors[other].raw() == tensors[index].raw() && other_def.nbytes() == def.nbytes() &&
-             other_def.dtype == def.dtype && other_def.sizes == def.sizes;
-    });
-    if (known) continue;
     state_specs.push_back(
         spec_of("state" + std::to_string(states.size()), values[index], plan->values[index]));
-    states.push_back(index);
+    states.emplace_back(def);
+    states.back().set_raw(arenas[def.allocation->memory_id - 1]->buffer.data() +
+                          def.allocation->offset);
+    state_strides.emplace_back(states.back());
   }
+  copied_to.resize(outputs.size());
+  output_strides.resize(outputs.size());
 }
 
 Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<LoadedProgram> program,

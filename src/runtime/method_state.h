@@ -2,14 +2,15 @@
 // method.cpp use it.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "runtime/data_flow.h"
 #include "runtime/method.h"
 #include "runtime/steps.h"
+#include "runtime/strided_copy.h"
 
 namespace pteron {
 
@@ -21,19 +22,49 @@ struct Arena {
   std::map<uint64_t, uint64_t> initialized;  // offset -> size
 };
 
+// Strides of a tensor or array, in bytes.
+class Strides {
+ public:
+  Strides() = default;
+  explicit Strides(const Tensor& tensor);
+  // Of a dense row-major array.
+  Strides(std::span<const int64_t> shape, size_t element);
+  // The caller's.
+  explicit Strides(const ArrayView& array);
+
+  std::span<const int64_t> span() const { return {values_.data(), rank_}; }
+  operator std::span<const int64_t>() const { return span(); }  // NOLINT
+
+ private:
+  size_t rank_ = 0;
+  std::array<int64_t, kMaxRank> values_{};
+};
+
+// Addresses [begin, end).
+struct Extent {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+
+  bool overlaps(const Extent& other) const { return begin < other.end && other.begin < end; }
+};
+
 struct InputBinding {
   bool bound = false;
-  bool copies = false;   // The caller's array is copied into `own` at each run.
-  void* own = nullptr;   // The tensor's planned memory.
-  void* data = nullptr;  // What the tensor points at during a run.
-  ArrayView array;       // The caller's; its shape and strides are below.
+  void* own = nullptr;           // The tensor's own memory.
+  void* data = nullptr;          // What the tensor points at during a run: own, or the caller's.
+  const void* source = nullptr;  // The caller's array, if it is copied into `own` at each run.
+  Extent extent;                 // The caller's array.
   std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // In bytes; empty means dense row-major.
+  StridedCopy copy;
+  // The caller's array is a view of this method's memory: taken aside before anything is written.
+  Buffer aside;
+  StridedCopy take_aside;
 };
 
 struct OutputBinding {
   bool bound = false;
-  bool direct = false;  // The tensor points at the caller's memory during a run.
+  bool redirectable = false;  // The tensor may point at the caller's memory during a run,
+  bool direct = false;        // and does with the inputs that are bound.
   void* own = nullptr;
   void* data = nullptr;
   size_t capacity = 0;
@@ -82,17 +113,22 @@ struct Method::State {
   };
   std::vector<ChangedValue> changed_values;
   std::vector<ChangedPointer> changed_pointers;
+  std::vector<Tensor*> dynamic_tensors;
 
   std::vector<InputBinding> inputs;
   std::vector<OutputBinding> outputs;
-  std::vector<ValueIndex> states;
+  bool bindings_changed = true;
+  // At their planned places, wherever instructions may have let their values point.
+  std::vector<Tensor> states;
   std::vector<ValueSpec> input_specs;
   std::vector<ValueSpec> output_specs;
   std::vector<ValueSpec> state_specs;
   bool has_result = false;
+  // By output: where the last run copied it to; null if it lies where its tensor points.
+  std::vector<void*> copied_to;
   // Behind the views that output() and state() give.
-  std::vector<std::vector<int64_t>> output_strides;
-  std::vector<std::vector<int64_t>> state_strides;
+  std::vector<Strides> output_strides;
+  std::vector<Strides> state_strides;
 
   struct StepTime {
     int64_t start_ns = 0;
@@ -107,20 +143,28 @@ struct Method::State {
   Result<void> load(const Method::State* shared);
   Result<void> plan_memory(const Method::State* shared);
   Result<void> place_tensors();
+  Result<void> name_all_missing() const;
   Result<void> external_data(ValueIndex index, const TensorDef& def);
   Result<void> resolve_steps();
   Result<void> resolve_kernel(Step& step, const KernelCall& call, const std::string& where);
   Result<void> resolve_delegate(Step& step, const DelegateCall& call, const std::string& where);
+  Result<void> check_move(ValueIndex from, ValueIndex to) const;
   Result<void> give_memory_to_unplanned_outputs();
+  Result<void> take_memory(uint64_t bytes);
   void find_changes();
   void describe();
 
   Result<InputBinding> make_input_binding(size_t index, const HostValue& value);
+  // Whether it reaches into a planned buffer or other memory of this method.
+  bool owns(const Extent& extent) const;
+  void choose_direct_outputs();
   Result<void> prepare_run();
   Result<void> run_chain(size_t number, uint64_t& left);
   Result<void> run_step(Step& step);
   Result<void> finish_run();
   void initialize_state(ValueIndex index);
+
+  uint64_t memory_taken = 0;
 };
 
 // "input 0 "x""

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace pteron {
 namespace {
@@ -58,6 +59,20 @@ const char* letter_name(char letter) {
   }
 }
 
+// What a list of tensors names; nothing for another value.
+std::span<const ValueIndex> items_of(const Value& value) {
+  return value.kind == ValueKind::TensorList ? std::span<const ValueIndex>(value.tensors->items)
+                                             : std::span<const ValueIndex>();
+}
+
+// Whether a return slot names the output again, or a list of the same tensors.
+bool repeats(ValueIndex slot, ValueIndex output, const Value* values) {
+  if (slot == output) return true;
+  return values[slot].kind == ValueKind::TensorList &&
+         values[output].kind == ValueKind::TensorList &&
+         std::ranges::equal(items_of(values[slot]), items_of(values[output]));
+}
+
 }  // namespace
 
 bool letter_accepts(char letter, ValueKind kind) {
@@ -110,10 +125,13 @@ bool letter_accepts(char letter, ValueKind kind) {
 
 bool is_valid_signature(std::string_view text) {
   constexpr std::string_view kLetters = "TMAtVvSXsIiDdBbLlFfQGg";
-  return std::count(text.begin(), text.end(), '>') <= 1 &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return c == '>' || kLetters.find(c) != std::string_view::npos;
-         });
+  const size_t outputs = std::min(text.find('>'), text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i == outputs) continue;
+    if (kLetters.find(text[i]) == std::string_view::npos) return false;
+    if (text[i] == 'A' && (i < outputs || text[0] != 'T')) return false;
+  }
+  return true;
 }
 
 Result<std::span<const ValueIndex>> match_signature(const Kernel& kernel,
@@ -136,6 +154,24 @@ Result<std::span<const ValueIndex>> match_signature(const Kernel& kernel,
                                         value_kind_name(kind) + ", but the operator takes " +
                                         letter_name(signature.letter(i))};
     }
+  }
+  const std::span<const ValueIndex> returned = args.subspan(count);
+  if (returned.empty()) return args;
+  std::vector<ValueIndex> outputs;
+  for (size_t i = 0; i < count; ++i) {
+    if (signature.writes(i)) outputs.push_back(args[i]);
+  }
+  const bool as_list = returned.size() == 1 && values[returned[0]].kind == ValueKind::TensorList &&
+                       std::ranges::equal(items_of(values[returned[0]]), outputs);
+  const bool each =
+      returned.size() == outputs.size() &&
+      std::equal(returned.begin(), returned.end(), outputs.begin(),
+                 [&](ValueIndex slot, ValueIndex output) { return repeats(slot, output, values); });
+  if (!as_list && !each) {
+    return Error{Code::Malformed, "after its " + std::to_string(count) +
+                                      " arguments the program gives value " +
+                                      std::to_string(returned[0]) +
+                                      ", where only the operator's outputs may be named again"};
   }
   return args.first(count);
 }

@@ -32,11 +32,13 @@ struct Signature {
   std::string_view text_;
 };
 
-// Whether every letter is one of those that runtime/kernel.h lists.
+// Whether every letter is one of those that runtime/kernel.h lists, and stands where it may.
 bool is_valid_signature(std::string_view text);
 
 // The arguments without the repeated outputs that ExecuTorch's emitter appends ("return slots").
-// Fails with Malformed if the number or a kind is not the operator's.
+// A slot names an output (or what is changed in place) again, or one slot names all of them as a
+// list. Fails with Malformed if the number or a kind is not the operator's, or a slot names
+// something else.
 Result<std::span<const ValueIndex>> match_signature(const Kernel& kernel,
                                                     std::span<const ValueIndex> args,
                                                     const Value* values);

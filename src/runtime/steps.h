@@ -27,6 +27,9 @@ struct Step {
   // Tensors among the arguments that may have no memory when the step comes: checked before it
   // runs.
   std::vector<ValueIndex> unsure;
+  // Delegate: arguments that a MoveCall may have replaced by another tensor, which must be like the
+  // one that the delegate was made for.
+  std::vector<ValueIndex> replaced;
 
   // Whether the step reads or writes argument i (Kernel and Delegate only).
   bool reads(size_t i) const {

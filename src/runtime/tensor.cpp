@@ -53,9 +53,28 @@ Result<void> Tensor::resize(std::span<const int64_t> sizes) {
                                               describe(true)};
     }
   }
+  // An empty tensor's capacity is 0, but the limit above is at least 1.
+  const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  if (!empty && capacity_ == 0) {
+    return Error{Code::InvalidArgument, "shape " + describe_shape(sizes) +
+                                            " does not fit the program's upper bounds, " +
+                                            describe(true)};
+  }
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
   compute_strides();
   return {};
+}
+
+void Tensor::restore_bounds() {
+  if (std::equal(sizes_.begin(), sizes_.begin() + rank_, bounds_.begin())) return;
+  sizes_ = bounds_;
+  compute_strides();
+}
+
+bool Tensor::is_like(const Tensor& other) const {
+  return dtype_ == other.dtype_ && dynamism_ == other.dynamism_ &&
+         std::ranges::equal(dim_order(), other.dim_order()) &&
+         std::ranges::equal(bounds(), other.bounds());
 }
 
 std::string Tensor::describe(bool bounds) const {

@@ -52,6 +52,11 @@ class Tensor {
   // Changes the sizes. The rank is fixed; a static tensor takes only the sizes it has; a dynamic
   // one takes any whose elements fit its capacity. Fails with InvalidArgument.
   Result<void> resize(std::span<const int64_t> sizes);
+  // Back to the sizes of the definition.
+  void restore_bounds();
+
+  // Whether the definitions agree: dtype, memory order, bounds, and whether they may be undercut.
+  bool is_like(const Tensor& other) const;
 
   // "float32 [1, 3, 224, 224]"; with "<=" before each size of a dynamic tensor's bounds if
   // `bounds`.
