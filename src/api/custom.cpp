@@ -226,6 +226,11 @@ Result<void> add_custom(const pteron_program_options& options, RuntimeOptions& r
                                               "\" has the signature \"" + definition.signature +
                                               "\"; pteron_operator lists the letters"};
     }
+    for (const CustomOperator& other : tables->operators) {
+      if (other.name != definition.name) continue;
+      return Error{Code::InvalidArgument,
+                   "the operator \"" + other.name + "\" is given twice; give each name once"};
+    }
     tables->operators.push_back({definition.name, definition.signature, definition});
   }
   for (const CustomOperator& custom : tables->operators) {
