@@ -33,9 +33,7 @@ class Model(torch.nn.Module):
 
 def main() -> None:
     rows = torch.export.Dim("rows", min=1, max=4)
-    program = torch.export.export(
-        Model(), (torch.ones(4, 3),), dynamic_shapes={"x": {0: rows}}
-    )
+    program = torch.export.export(Model(), (torch.ones(4, 3),), dynamic_shapes={"x": {0: rows}})
     with open(sys.argv[1], "wb") as file:
         file.write(to_edge(program).to_executorch().buffer)
 
