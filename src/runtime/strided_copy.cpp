@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace pteron {
 namespace {
@@ -25,9 +26,11 @@ StridedCopy::StridedCopy(std::span<const int64_t> to_strides, std::span<const in
     }
     if (sizes[i] > 1) dims[rank++] = {sizes[i], to_strides[i], from_strides[i]};
   }
-  std::stable_sort(
-      dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(rank),
-      [](const Dimension& a, const Dimension& b) { return std::abs(a.to) > std::abs(b.to); });
+  // By insertion: at most kMaxRank of them, no memory, and equal ones stay in order.
+  for (size_t i = 1; i < rank; ++i) {
+    for (size_t k = i; k > 0 && std::abs(dims[k - 1].to) < std::abs(dims[k].to); --k)
+      std::swap(dims[k - 1], dims[k]);
+  }
   for (size_t i = 0; i < rank; ++i) {
     Dimension* last = rank_ > 0 ? &dims_[rank_ - 1] : nullptr;
     if (last && last->to == dims[i].to * dims[i].size &&

@@ -17,7 +17,10 @@ namespace pteron::test {
 // Builds one plan. What a function returns is the index of the value that it adds.
 class PlanMaker {
  public:
-  explicit PlanMaker(std::string name = "forward") { plan_.name = std::move(name); }
+  explicit PlanMaker(std::string name = "forward") {
+    plan_.name = std::move(name);
+    plan_.chains.emplace_back();
+  }
 
   ValueIndex add(ValueDef def);
   ValueIndex planned(std::vector<int32_t> sizes, DType dtype = DType::Float32,
@@ -67,7 +70,7 @@ class PlanMaker {
   Bytes hold(const void* data, size_t size);
   uint32_t add_instruction(Instruction instruction);
 
-  Plan plan_{.chains = {Chain{}}};
+  Plan plan_;
   std::shared_ptr<std::deque<std::vector<std::byte>>> bytes_ =
       std::make_shared<std::deque<std::vector<std::byte>>>();
 };
