@@ -33,7 +33,7 @@ const char* descr_of(pteron_dtype dtype) {
 
 // The text after `'key':` in the header's dict.
 std::string_view field(std::string_view header, std::string_view key, const std::string& name) {
-  const std::string quoted = "'" + std::string(key) + "'";
+  const std::string quoted = std::string("'").append(key).append("'");
   size_t at = header.find(quoted);
   if (at == std::string_view::npos) throw UsageError(name + ": its .npy header has no " + quoted);
   at = header.find(':', at);
