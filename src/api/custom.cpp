@@ -33,7 +33,8 @@ struct CustomTables {
   std::vector<Kernel> kernels;
 };
 
-Error call_error(pteron_status status, const pteron_call& call) {
+// The status is an int, since the application's code may return any.
+Error call_error(int status, const pteron_call& call) {
   const bool known = status > PTERON_OK && status <= PTERON_INTERNAL;
   return {known ? static_cast<Code>(status) : Code::Failed,
           call.message.empty()
@@ -44,7 +45,7 @@ Error call_error(pteron_status status, const pteron_call& call) {
 Result<void> run_custom(KernelContext& context, const Args& args, const Kernel& self) {
   const auto& custom = *static_cast<const CustomOperator*>(self.user);
   pteron_call call{&context, &args, {}, {}, {}};
-  const pteron_status status = custom.definition.run(custom.definition.context, &call);
+  const int status = custom.definition.run(custom.definition.context, &call);
   if (status != PTERON_OK) return call_error(status, call);
   return {};
 }
@@ -132,7 +133,7 @@ class CustomInstance final : public DelegateInstance {
   size_t input_count() const override { return inputs_; }
   Result<void> execute(KernelContext& context, const Args& args) override {
     pteron_call call{&context, &args, {}, {}, {}};
-    const pteron_status status = delegate_.run(delegate_.context, handle_, &call);
+    const int status = delegate_.run(delegate_.context, handle_, &call);
     if (status != PTERON_OK) return call_error(status, call);
     return {};
   }
@@ -170,7 +171,7 @@ class CustomCompiled final : public CompiledDelegate {
     pteron_call call{&context, &args, {}, {}, {}};
     void* handle = nullptr;
     size_t inputs = 0;
-    const pteron_status status =
+    const int status =
         delegate_.init(delegate_.context, &call, def_.payload.data(), def_.payload.size(),
                        keys.size(), keys.data(), values.data(), sizes.data(), &handle, &inputs);
     if (status != PTERON_OK) return call_error(status, call);

@@ -133,8 +133,6 @@ TEST(Operator, FailsWithItsOwnTextAndPlace) {
                  PTERON_INVALID_ARGUMENT, {"wrong dtype"});
   expect_failure(run_operator([](void*, pteron_call*) { return PTERON_UNSUPPORTED; }),
                  PTERON_UNSUPPORTED, {"test::op.out", "status 5"});
-  expect_failure(run_operator([](void*, pteron_call*) { return static_cast<pteron_status>(99); }),
-                 PTERON_FAILED, {"status 99"});
 }
 
 TEST(Operator, CannotMakeAnOutputLargerThanPlanned) {
@@ -168,7 +166,7 @@ TEST(Operator, HasScratchMemory) {
 // Counts, and calls the ranges one after another.
 struct Pool {
   int calls = 0;
-  size_t grain = 0;
+  size_t grain_seen = 0;
   pteron_threads threads = PTERON_INIT(pteron_threads);
 
   Pool() {
@@ -177,7 +175,7 @@ struct Pool {
                               void (*body)(void*, size_t, size_t), void* argument) {
       auto& pool = *static_cast<Pool*>(context);
       ++pool.calls;
-      pool.grain = grain;
+      pool.grain_seen = grain;
       for (size_t begin = 0; begin < count; begin += 100)
         body(argument, begin, std::min<size_t>(begin + 100, count));
     };
@@ -201,7 +199,7 @@ TEST(Operator, RunsOnTheApplicationsThreads) {
   expect_ok(run_operator(body, &once_each, &pool.threads));
   EXPECT_TRUE(once_each);
   EXPECT_EQ(pool.calls, 1);
-  EXPECT_EQ(pool.grain, 10u);
+  EXPECT_EQ(pool.grain_seen, 10u);
   once_each = false;
   expect_ok(run_operator(body, &once_each));  // Without threads.
   EXPECT_TRUE(once_each);
@@ -247,8 +245,8 @@ struct TestBackend {
   int fail_at_init = -1;
   size_t inputs = 1;
   bool fails_at_run = false;
-  std::string payload;
-  std::string mode;
+  std::string payload_seen;
+  std::string mode_seen;
 
   pteron_delegate c_delegate() {
     pteron_delegate delegate = PTERON_INIT(pteron_delegate);
@@ -260,10 +258,10 @@ struct TestBackend {
       auto& self = *static_cast<TestBackend*>(context);
       if (self.inits++ == self.fail_at_init) return pteron_call_fail(call, "no room on the chip");
       EXPECT_EQ(pteron_call_argument_count(call), 2u);
-      self.payload.assign(static_cast<const char*>(payload), size);
+      self.payload_seen.assign(static_cast<const char*>(payload), size);
       EXPECT_EQ(specs, 1u);
       EXPECT_STREQ(keys[0], "mode");
-      self.mode.assign(static_cast<const char*>(values[0]), sizes[0]);
+      self.mode_seen.assign(static_cast<const char*>(values[0]), sizes[0]);
       pteron_value x;
       EXPECT_EQ(pteron_call_argument(call, 0, &x), PTERON_OK);
       EXPECT_EQ(x.as.tensor.rank, 2);
@@ -303,8 +301,8 @@ TEST(Delegate, RunsInAProgramAndIsDestroyedOnceForEachHandle) {
     const MethodHandle method = load(program);
     const MethodHandle other = load(program, "other");
     EXPECT_EQ(backend.inits, 3);
-    EXPECT_EQ(backend.payload, "payload");
-    EXPECT_EQ(backend.mode, "fast");
+    EXPECT_EQ(backend.payload_seen, "payload");
+    EXPECT_EQ(backend.mode_seen, "fast");
     Floats x{{1, 2, 3}, {1, 3}};
     expect_ok(run(method, {x.value()}));
     EXPECT_EQ(output(method).data, (std::vector<float>{2, 4, 6}));

@@ -1,0 +1,37 @@
+/* Ends without freeing anything, with a run perhaps still going on; unload_test.cpp says what for.
+ *
+ * usage: exit_host PROGRAM.pte [OPENVINO] */
+#include <stdlib.h>
+
+#include "pteron/pteron.h"
+
+static pteron_status zero(void* context, pteron_call* call) {
+  (void)context;
+  (void)call;
+  return PTERON_OK;
+}
+
+int main(int argc, char** argv) {
+  pteron_program_options options = PTERON_INIT(pteron_program_options);
+  pteron_operator op = PTERON_INIT(pteron_operator);
+  pteron_program* program = NULL;
+  pteron_method* method = NULL;
+  pteron_spec spec = PTERON_INIT(pteron_spec);
+  static float zeros[8 * 1024];
+  pteron_value in;
+  if (argc < 2) return 2;
+  op.name = "my_ops::scale.out";
+  op.signature = "TD>T";
+  op.run = zero;
+  options.operators = &op;
+  options.operator_count = 1;
+  options.openvino = argc > 2 ? argv[2] : NULL;
+  if (pteron_program_open(argv[1], &options, &program, NULL) != PTERON_OK) return 3;
+  if (pteron_method_load(program, NULL, NULL, &method, NULL) != PTERON_OK) return 4;
+  if (pteron_method_input_spec(method, 0, &spec, NULL) != PTERON_OK) return 5;
+  in = pteron_tensor_value(zeros, PTERON_FLOAT32, spec.rank, spec.shape);
+  if (pteron_method_bind_input(method, 0, &in, NULL) != PTERON_OK) return 6;
+  if (pteron_method_execute(method, NULL) != PTERON_OK) return 7;
+  if (pteron_method_start(method, NULL) != PTERON_OK) return 8;
+  exit(0);
+}
