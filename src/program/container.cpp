@@ -16,43 +16,85 @@ T read_number(Bytes bytes, size_t offset) {
   return value;
 }
 
+// The fewest bytes of a program, which ExecuTorch reads at once, and of a weights file.
+constexpr size_t kHeadSize = 64;
+constexpr size_t kWeightsHeadSize = 48;
+
 std::string_view text_at(Bytes bytes, size_t offset, size_t size) {
   if (offset + size > bytes.size()) return {};
   return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
 }
 
-// What a file that is no program seems to be, for the message.
-std::string looks_like(Bytes bytes) {
-  if (bytes.empty()) return "it is empty";
-  const auto starts = [&](std::string_view magic) {
-    return text_at(bytes, 0, magic.size()) == magic;
+struct Magic {
+  size_t offset;
+  std::string_view bytes;
+  const char* what;
+};
+
+constexpr Magic kMagics[] = {
+    {4, "FT01", "a .ptd weights file; give it as the weights of a program"},
+    {4, "ET12", "an ExecuTorch program (.pte)"},
+    {4, "ED00", "a profile of ExecuTorch's (.etdp)"},
+    {4, "TFL3", "a TensorFlow Lite model"},
+    {0, "\x89PNG", "a PNG picture"},
+    {0, "\xff\xd8\xff", "a JPEG picture"},
+    {0, "\x7f\x45LF", "an ELF program or library"},
+    {0, "MZ", "a Windows program or library"},
+    {0, "PK\x03\x04", "a zip archive, as PyTorch's .pt, .pt2 and .npz files are"},
+    {0, "\x1f\x8b", "gzip data; unpack it first"},
+    {0, "\x93NUMPY", "a NumPy array (.npy)"},
+    {0, "\x80\x02", "a Python pickle"},
+    {0, "\x80\x04", "a Python pickle"},
+    {0, "\x80\x05", "a Python pickle"},
+    {0, "GGUF", "a GGUF model"},
+    {8, "{\"", "a safetensors file"},
+    {0, "<?xml", "XML, perhaps an OpenVINO model"},
+    {0, "<net", "XML, perhaps an OpenVINO model"},
+    {0, "version https://git-lfs", "Git LFS's stand-in for the file; fetch it with: git lfs pull"},
+};
+
+Error cut_short(const FileBytes& file) {
+  return malformed(
+      file, "the file has only " + std::to_string(file.bytes.size()) + " bytes; is it cut short?");
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// What a file seems to be that does not have the identifier of a `wanted`.
+Error not_a(const FileBytes& file, const char* wanted) {
+  const Bytes bytes = file.bytes;
+  const auto refusal = [&](Code code, const std::string& reason) {
+    return Error{code, file.origin + ": not " + wanted + ": " + reason};
   };
+  if (bytes.empty()) return refusal(Code::Malformed, "it is empty");
   const std::string_view identifier = text_at(bytes, 4, 4);
-  if (identifier == "FT01") return "it is a .ptd weights file; give it with --weights";
-  if (identifier == "ET12") return "it is a .pte program";
-  if (identifier == "BP08") return "it is a bundled program (.bpte); export the plain .pte";
-  if (identifier.substr(0, 2) == "ET" && identifier.size() == 4 && identifier[2] >= '0' &&
-      identifier[2] <= '9' && identifier[3] >= '0' && identifier[3] <= '9') {
-    return "it has ExecuTorch's format " + std::string(identifier) +
-           ", and this library reads ET12";
+  if (identifier == "BP08") {
+    return refusal(Code::Unsupported,
+                   "it is a bundled program (.bpte), which has tests around it; export the plain "
+                   ".pte");
   }
-  if (starts("\x89PNG")) return "it is a PNG picture";
-  if (starts("\x7f"
-             "ELF"))
-    return "it is an ELF program or library";
-  if (starts("PK\x03\x04")) return "it is a zip archive, as PyTorch's .pt, .pt2 and .npz files are";
-  if (starts("\x93NUMPY")) return "it is a NumPy array (.npy)";
-  if (starts("MZ")) return "it is a Windows program or library";
-  if (starts("\x80\x02") || starts("\x80\x04")) return "it is a Python pickle";
-  if (starts("<?xml") || starts("<net")) return "it is XML, perhaps an OpenVINO model";
-  if (identifier == "TFL3") return "it is a TensorFlow Lite model";
-  if (bytes.size() < 64) return "it has only " + std::to_string(bytes.size()) + " bytes";
-  const auto printable = [](std::byte b) {
-    const auto c = static_cast<unsigned char>(b);
+  if (identifier.starts_with("ET") && identifier != "ET12" && is_digit(identifier[2]) &&
+      is_digit(identifier[3])) {
+    return refusal(Code::Unsupported, "it has ExecuTorch's format " + std::string(identifier) +
+                                          ", and this library reads ET12");
+  }
+  for (const Magic& magic : kMagics) {
+    if (text_at(bytes, magic.offset, magic.bytes.size()) == magic.bytes) {
+      return refusal(Code::Malformed, std::string("it is ") + magic.what);
+    }
+  }
+  if (bytes.size() < kHeadSize) {
+    return refusal(Code::Malformed, "it has only " + std::to_string(bytes.size()) + " bytes");
+  }
+  const std::string_view head = text_at(bytes, 0, kHeadSize);
+  const auto is_text = [](char c) {
     return (c >= 32 && c < 127) || c == '\n' || c == '\r' || c == '\t';
   };
-  if (std::all_of(bytes.begin(), bytes.begin() + 64, printable)) return "it is text";
-  return "it does not start as one";
+  if (std::all_of(head.begin(), head.end(), is_text)) return refusal(Code::Malformed, "it is text");
+  if (std::all_of(head.begin(), head.end(), [](char c) { return c == 0; })) {
+    return refusal(Code::Malformed, "it starts with zeros; was it fetched completely?");
+  }
+  return refusal(Code::Malformed, "it does not start as one");
 }
 
 }  // namespace
@@ -63,9 +105,8 @@ Error malformed(const FileBytes& file, std::string message) {
 
 Result<Container> read_program_container(const FileBytes& file) {
   const Bytes bytes = file.bytes;
-  if (bytes.size() < 64 || text_at(bytes, 4, 4) != "ET12") {
-    return malformed(file, "not an ExecuTorch program: " + looks_like(bytes));
-  }
+  if (text_at(bytes, 4, 4) != "ET12") return not_a(file, "an ExecuTorch program");
+  if (bytes.size() < kHeadSize) return cut_short(file);
   if (text_at(bytes, 8, 4) != "eh00") return Container{bytes, 0};
 
   const auto length = read_number<uint32_t>(bytes, 12);
@@ -81,7 +122,7 @@ Result<Container> read_program_container(const FileBytes& file) {
     return malformed(file, "the extended header places the segments past any file's end");
   }
   end = std::max(end, program_size);
-  if (program_size < 64 || end > bytes.size()) {
+  if (program_size < kHeadSize || end > bytes.size()) {
     return malformed(file, "the file has " + std::to_string(bytes.size()) +
                                " bytes, but its header speaks of " + std::to_string(end) +
                                "; is it cut short?");
@@ -91,9 +132,8 @@ Result<Container> read_program_container(const FileBytes& file) {
 
 Result<Container> read_weights_container(const FileBytes& file) {
   const Bytes bytes = file.bytes;
-  if (bytes.size() < 48 || text_at(bytes, 4, 4) != "FT01") {
-    return malformed(file, "not a .ptd weights file: " + looks_like(bytes));
-  }
+  if (text_at(bytes, 4, 4) != "FT01") return not_a(file, "a .ptd weights file");
+  if (bytes.size() < kWeightsHeadSize) return cut_short(file);
   if (text_at(bytes, 8, 4) != "FH01") {
     return malformed(file, "the weights file has no FH01 header after its identifier");
   }

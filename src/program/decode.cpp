@@ -5,18 +5,11 @@
 
 #include "base/checked.h"
 #include "program/container.h"
+#include "program/rules.h"
 #include "program_generated.h"
 
 namespace pteron {
 namespace {
-
-// A file's text for a message: short, and without bytes that a terminal would act on.
-std::string quoted(std::string_view text) {
-  constexpr size_t kMost = 80;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kMost)) out += (c >= 32 && c < 127) ? c : '?';
-  return out + (text.size() > kMost ? "...\"" : "\"");
-}
 
 std::string_view view(const flatbuffers::String* text) {
   return text ? std::string_view(text->c_str(), text->size()) : std::string_view();
@@ -25,6 +18,11 @@ std::string_view view(const flatbuffers::String* text) {
 template <typename Vector>
 size_t length(const Vector* vector) {
   return vector ? vector->size() : 0;
+}
+
+template <typename T>
+std::span<const T> span_of(const flatbuffers::Vector<T>* vector) {
+  return vector ? std::span<const T>(vector->data(), vector->size()) : std::span<const T>();
 }
 
 Bytes bytes_of(const flatbuffers::Vector<uint8_t>* vector) {
@@ -55,6 +53,7 @@ class Decoder {
       const std::string_view name = view(plan->name());
       if (name.empty()) return error("it has no name");
       where_ = "method " + quoted(name);
+      PTERON_TRY(check_name(name, "its name"));
       if (!names.insert(name).second) return error("two methods have this name");
       PTERON_ASSIGN(Plan decoded, decode_plan(*plan));
       program.plans.push_back(std::move(decoded));
@@ -70,6 +69,16 @@ class Decoder {
   }
   Error over_budget() const {
     return error("the file refers to the same tables so often that it would fill memory");
+  }
+
+  Result<void> check_name(std::string_view name, const std::string& what) const {
+    const std::string reason = why_no_name(name);
+    if (!reason.empty()) return error(what + " " + reason);
+    return {};
+  }
+  Result<void> check_text(std::string_view text, const std::string& what) const {
+    if (!is_utf8(text)) return error(what + " is not UTF-8");
+    return {};
   }
 
   Result<void> verify() {
@@ -120,6 +129,7 @@ class Decoder {
       const std::string_view key = view(entry->key());
       if (!budget_.take(16 + key.size())) return over_budget();
       if (key.empty()) return error("named data " + std::to_string(i) + " has no key");
+      PTERON_TRY(check_name(key, "the key of named data " + std::to_string(i)));
       if (!keys.insert(key).second)
         return error("named data has the key " + quoted(key) + " twice");
       PTERON_ASSIGN(const Bytes data, segment(entry->segment_index(), "named data " + quoted(key)));
@@ -139,6 +149,8 @@ class Decoder {
                       plan.output_encoding.size())) {
       return over_budget();
     }
+    PTERON_TRY(check_text(plan.input_encoding, "its encoding of the inputs"));
+    PTERON_TRY(check_text(plan.output_encoding, "its encoding of the outputs"));
     PTERON_TRY(decode_buffers(in, plan));
     const std::string method = where_;
     const size_t value_count = length(in.values());
@@ -202,6 +214,7 @@ class Decoder {
         const flatbuffers::String* text = in.val_as_String()->string_val();
         if (text == nullptr) return error("a string has no text");
         if (!budget_.take(text->size())) return over_budget();
+        PTERON_TRY(check_text(view(text), "its text"));
         return ValueDef(std::string(view(text)));
       }
       case T::IntList: {
@@ -261,7 +274,13 @@ class Decoder {
       return error("a storage offset of " + std::to_string(in.storage_offset()) +
                    "; only 0 is defined");
     }
-    PTERON_TRY(decode_shape(in.sizes(), in.dim_order(), tensor));
+    const auto sizes = span_of(in.sizes());
+    const auto dim_order = span_of(in.dim_order());
+    const std::string wrong_shape = why_no_shape(tensor.dtype, sizes, dim_order);
+    if (!wrong_shape.empty()) return error(wrong_shape);
+    if (!budget_.take(2 * sizes.size())) return over_budget();
+    tensor.sizes.assign(sizes.begin(), sizes.end());
+    tensor.dim_order.assign(dim_order.begin(), dim_order.end());
     switch (in.shape_dynamism()) {
       case fb::TensorShapeDynamism::STATIC:
         tensor.dynamism = Dynamism::Static;
@@ -281,6 +300,7 @@ class Decoder {
     if (const fb::ExtraTensorInfo* extra = in.extra_tensor_info()) {
       const std::string_view name = view(extra->fully_qualified_name());
       if (!budget_.take(name.size())) return over_budget();
+      PTERON_TRY(check_name(name, "its name"));
       tensor.name = std::string(name);
       if (extra->location() != fb::TensorDataLocation::SEGMENT &&
           extra->location() != fb::TensorDataLocation::EXTERNAL) {
@@ -316,40 +336,6 @@ class Decoder {
     return tensor;
   }
 
-  Result<void> decode_shape(const flatbuffers::Vector<int32_t>* sizes,
-                            const flatbuffers::Vector<uint8_t>* order, TensorDef& tensor) {
-    const size_t rank = length(sizes);
-    if (rank > kMaxRank) {
-      return error("rank " + std::to_string(rank) + "; at most " + std::to_string(kMaxRank) +
-                   " is defined");
-    }
-    if (length(order) != rank) {
-      return error("rank " + std::to_string(rank) + ", but a dim_order of " +
-                   std::to_string(length(order)));
-    }
-    if (!budget_.take(2 * rank)) return over_budget();
-    // Sizes of 0 count as 1 here, so that strides cannot overflow either.
-    uint64_t bytes = dtype_size(tensor.dtype);
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < rank; ++i) {
-      const int32_t size = sizes->Get(i);
-      if (size < 0)
-        return error("size " + std::to_string(size) + " of dimension " + std::to_string(i) +
-                     " is negative");
-      if (!checked_mul(bytes, static_cast<uint64_t>(std::max(size, 1)), bytes) ||
-          bytes > static_cast<uint64_t>(INT64_MAX) / 2) {
-        return error("its sizes multiply to more than any memory");
-      }
-      tensor.sizes.push_back(size);
-      const uint8_t dim = order->Get(i);
-      if (dim >= rank || (seen & (1u << dim)) != 0)
-        return error("its dim_order is not a permutation of its dimensions");
-      seen |= 1u << dim;
-      tensor.dim_order.push_back(dim);
-    }
-    return {};
-  }
-
   // The bytes behind data_buffer_idx: a constant, or the initial bytes of a planned tensor.
   Result<Bytes> tensor_data(uint32_t index, const TensorDef& tensor) {
     const size_t size = tensor.nbytes();
@@ -358,7 +344,8 @@ class Decoder {
                                            : length(root_->mutable_data_segments()) > 0
                                                ? root_->mutable_data_segments()->Get(0)
                                                : nullptr;
-    if (offsets != nullptr && length(offsets->offsets()) > 0) {
+    // Offset 0 is reserved, so a list of one has no data, and inline constants may stand beside it.
+    if (offsets != nullptr && length(offsets->offsets()) > 1) {
       if (index >= offsets->offsets()->size()) {
         return error("data " + std::to_string(index) + ", but the file has " +
                      std::to_string(offsets->offsets()->size()));
@@ -450,6 +437,7 @@ class Decoder {
       if (name.empty()) return error("operator " + std::to_string(i) + " has no name");
       std::string full(name);
       if (!overload.empty()) full.append(".").append(overload);
+      PTERON_TRY(check_name(full, "the name of operator " + std::to_string(i)));
       plan.operators.push_back(std::move(full));
     }
     return {};
@@ -460,9 +448,11 @@ class Decoder {
       const fb::BackendDelegate* delegate = in.delegates()->Get(i);
       const std::string what = "delegate " + std::to_string(i);
       DelegateDef def;
-      def.id = std::string(view(delegate->id()));
-      if (def.id.empty()) return error(what + " has no backend id");
-      if (!budget_.take(32 + def.id.size())) return over_budget();
+      const std::string_view id = view(delegate->id());
+      if (!budget_.take(32 + id.size())) return over_budget();
+      if (id.empty()) return error(what + " has no backend id");
+      PTERON_TRY(check_name(id, what + "'s backend id"));
+      def.id = std::string(id);
       const fb::BackendDelegateDataReference* processed = delegate->processed();
       if (processed == nullptr) return error(what + " has no payload");
       if (processed->location() == fb::DataLocation::SEGMENT) {
@@ -484,6 +474,7 @@ class Decoder {
         const fb::CompileSpec* spec = delegate->compile_specs()->Get(s);
         const std::string_view key = view(spec->key());
         if (!budget_.take(16 + key.size())) return over_budget();
+        PTERON_TRY(check_name(key, what + "'s compile spec " + std::to_string(s) + ": its key"));
         def.specs.push_back({std::string(key), bytes_of(spec->value())});
       }
       plan.delegates.push_back(std::move(def));
@@ -558,6 +549,9 @@ class Decoder {
         FreeCall out{};
         PTERON_ASSIGN(out.value,
                       index(in.instr_args_as_FreeCall()->value_index(), values, "value"));
+        if (!std::holds_alternative<TensorDef>(plan.values[out.value])) {
+          return error("it frees value " + std::to_string(out.value) + ", which is not a tensor");
+        }
         return Instruction(out);
       }
       default:

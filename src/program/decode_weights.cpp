@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "base/checked.h"
 #include "flat_tensor_generated.h"
 #include "program/container.h"
 #include "program/decode.h"
+#include "program/rules.h"
 
 namespace pteron {
 namespace {
@@ -16,35 +16,19 @@ Result<WeightsEntry::Layout> decode_layout(const FileBytes& file, const fb_tenso
     return malformed(file,
                      what + ": dtype number " + std::to_string(in.scalar_type()) + " is unknown");
   }
-  const size_t rank = in.sizes() ? in.sizes()->size() : 0;
-  const size_t order = in.dim_order() ? in.dim_order()->size() : 0;
-  if (rank > kMaxRank || order != rank) {
-    return malformed(file, what + ": rank " + std::to_string(rank) + " with a dim_order of " +
-                               std::to_string(order) + "; both are the same and at most " +
-                               std::to_string(kMaxRank));
-  }
-  WeightsEntry::Layout layout{*dtype, {}, {}};
-  uint32_t seen = 0;
-  for (uint32_t i = 0; i < rank; ++i) {
-    const int32_t size = in.sizes()->Get(i);
-    const uint8_t dim = in.dim_order()->Get(i);
-    if (size < 0) return malformed(file, what + ": a negative size");
-    if (dim >= rank || (seen & (1u << dim)) != 0) {
-      return malformed(file, what + ": its dim_order is not a permutation of its dimensions");
-    }
-    seen |= 1u << dim;
-    layout.sizes.push_back(size);
-    layout.dim_order.push_back(dim);
-  }
-  return layout;
+  std::span<const int32_t> sizes;
+  std::span<const uint8_t> dim_order;
+  if (in.sizes() != nullptr) sizes = {in.sizes()->data(), in.sizes()->size()};
+  if (in.dim_order() != nullptr) dim_order = {in.dim_order()->data(), in.dim_order()->size()};
+  const std::string wrong_shape = why_no_shape(*dtype, sizes, dim_order);
+  if (!wrong_shape.empty()) return malformed(file, what + ": " + wrong_shape);
+  return WeightsEntry::Layout{
+      *dtype, {sizes.begin(), sizes.end()}, {dim_order.begin(), dim_order.end()}};
 }
 
 Result<void> check_size(const FileBytes& file, const WeightsEntry& entry, const std::string& what) {
   uint64_t bytes = dtype_size(entry.layout->dtype);
-  for (const int32_t size : entry.layout->sizes) {
-    if (!checked_mul(bytes, static_cast<uint64_t>(size), bytes)) bytes = UINT64_MAX;
-    if (bytes == 0) break;
-  }
+  for (const int32_t size : entry.layout->sizes) bytes *= static_cast<uint64_t>(size);
   if (bytes != entry.data.size()) {
     return malformed(file, what + ": its layout needs " + std::to_string(bytes) +
                                " bytes, and its segment has " + std::to_string(entry.data.size()));
@@ -78,13 +62,16 @@ Result<Weights> decode_weights(FileBytes file) {
   const size_t segments = root->segments() ? root->segments()->size() : 0;
   for (uint32_t i = 0; i < (root->named_data() ? root->named_data()->size() : 0); ++i) {
     const fb_tensor::NamedData* in = root->named_data()->Get(i);
-    const std::string what = "weights entry " + std::to_string(i);
+    std::string what = "weights entry " + std::to_string(i);
     if (in->key() == nullptr || in->key()->size() == 0)
       return malformed(file, what + " has no key");
     const std::string_view key(in->key()->c_str(), in->key()->size());
     if (!budget.take(64 + key.size())) {
       return malformed(file, "it refers to the same tables so often that it would fill memory");
     }
+    const std::string wrong_key = why_no_name(key);
+    if (!wrong_key.empty()) return malformed(file, what + ": its key " + wrong_key);
+    what += " (" + quoted(key) + ")";
     if (!keys.insert(key).second) return malformed(file, what + " has the key of another entry");
     if (in->segment_index() >= segments) {
       return malformed(file, what + " is in segment " + std::to_string(in->segment_index()) +

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "program/decode.h"
+#include "program/rules.h"
 #include "program_generated.h"
 
 namespace pteron {
@@ -164,7 +165,11 @@ class Encoder {
   }
   Tagged encode(bool value) { return {fb::KernelTypes::Bool, fb::CreateBool(fbb_, value).Union()}; }
   Tagged encode(double value) {
-    return {fb::KernelTypes::Double, fb::CreateDouble(fbb_, value).Union()};
+    // A field that equals its default is left out, and -0.0 equals 0.0.
+    fbb_.ForceDefaults(true);
+    const auto number = fb::CreateDouble(fbb_, value);
+    fbb_.ForceDefaults(false);
+    return {fb::KernelTypes::Double, number.Union()};
   }
   Tagged encode(const TensorDef& tensor) {
     return {fb::KernelTypes::Tensor, encode_tensor(tensor).Union()};
@@ -221,8 +226,9 @@ class Encoder {
     const size_t scope = full.find("::");
     const size_t dot = full.find('.', scope == std::string::npos ? 0 : scope);
     if (dot == std::string::npos || dot == 0 || dot + 1 == full.size())
-      return fb::CreateOperatorDirect(fbb_, full.c_str(), "");
-    return fb::CreateOperatorDirect(fbb_, full.substr(0, dot).c_str(), full.c_str() + dot + 1);
+      return fb::CreateOperator(fbb_, fbb_.CreateString(full), fbb_.CreateString(""));
+    return fb::CreateOperator(fbb_, fbb_.CreateString(full.substr(0, dot)),
+                              fbb_.CreateString(full.substr(dot + 1)));
   }
 
   Offset<fb::BackendDelegate> encode_delegate(const DelegateDef& def) {
@@ -244,7 +250,8 @@ class Encoder {
           fbb_, fbb_.CreateVector(reinterpret_cast<const uint8_t*>(def.payload.data()),
                                   def.payload.size())));
     }
-    return fb::CreateBackendDelegateDirect(fbb_, def.id.c_str(), payload, &specs);
+    return fb::CreateBackendDelegate(fbb_, fbb_.CreateString(def.id), payload,
+                                     fbb_.CreateVector(specs));
   }
 
   Offset<fb::Chain> encode_chain(const Chain& chain) {
@@ -287,15 +294,50 @@ class Encoder {
   Offsets<fb::BackendDelegateInlineData> inline_data_;
 };
 
+// A FlatBuffer has at most 2 GiB, and its builder does not say so but asserts.
+constexpr uint64_t kMostInline = uint64_t{1} << 30;
+
+// The bytes of unbounded size that go into the FlatBuffer itself.
+uint64_t flatbuffer_bytes(const Program& program) {
+  uint64_t bytes = 0;
+  for (const Plan& plan : program.plans) {
+    bytes += plan.input_encoding.size() + plan.output_encoding.size();
+    for (const ValueDef& value : plan.values) {
+      if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
+    }
+    for (const DelegateDef& delegate : plan.delegates) {
+      if (!delegate.payload_in_segment) bytes += delegate.payload.size();
+      for (const CompileSpec& spec : delegate.specs) bytes += spec.value.size();
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> encode_program(const Program& program) {
+  if (flatbuffer_bytes(program) > kMostInline) {
+    return Error{Code::InvalidArgument,
+                 "the program to encode: its texts, compile specs and inline payloads have over 1 "
+                 "GiB, more than FlatBuffers takes with the rest; put payloads into segments"};
+  }
   std::vector<std::byte> file = Encoder(program).encode();
   // decode's rules are all there are, so they are not written twice.
   DecodeLimits limits;
   limits.planned_memory = UINT64_MAX;
   auto decoded = decode_program(wrap_bytes(file, false, "the program to encode"), limits);
   if (!decoded.ok()) return Error{Code::InvalidArgument, decoded.error().message};
+  // The file has only places of data, not their sizes, so decode cannot see that some are missing.
+  for (const Plan& plan : program.plans) {
+    for (size_t i = 0; i < plan.values.size(); ++i) {
+      const auto* tensor = std::get_if<TensorDef>(&plan.values[i]);
+      if (tensor == nullptr || !tensor->data || tensor->data->size() == tensor->nbytes()) continue;
+      return Error{Code::InvalidArgument,
+                   "the program to encode: method " + quoted(plan.name) + ": value " +
+                       std::to_string(i) + " has " + std::to_string(tensor->data->size()) +
+                       " bytes of data, and its shape needs " + std::to_string(tensor->nbytes())};
+    }
+  }
   return file;
 }
 

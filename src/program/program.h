@@ -21,6 +21,10 @@ namespace pteron {
 
 constexpr int kMaxRank = 16;
 
+// The most bytes of a name: of a method, operator, backend, key or tensor. decode() has also proved
+// that names are UTF-8 without control characters, and that other texts are UTF-8.
+constexpr size_t kMaxName = 4096;
+
 // Bytes of a payload; they live in Program::storage (a mapped file, or a copy).
 using Bytes = std::span<const std::byte>;
 
@@ -84,14 +88,14 @@ struct DelegateCall {
 };
 struct MoveCall {
   ValueIndex from;
-  ValueIndex to;
+  ValueIndex to;  // Of the same kind as `from`.
 };
 struct JumpFalseCall {
   ValueIndex condition;  // A Bool value, or a Tensor of dtype Bool.
   uint32_t destination;  // Index into the chain's instructions, at most their number.
 };
 struct FreeCall {
-  ValueIndex value;
+  ValueIndex value;  // A Tensor value.
 };
 using Instruction = std::variant<KernelCall, DelegateCall, MoveCall, JumpFalseCall, FreeCall>;
 
