@@ -1,6 +1,7 @@
 #include "program/decode.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "base/checked.h"
@@ -23,6 +24,15 @@ size_t length(const Vector* vector) {
 template <typename T>
 std::span<const T> span_of(const flatbuffers::Vector<T>* vector) {
   return vector ? std::span<const T>(vector->data(), vector->size()) : std::span<const T>();
+}
+
+// FlatBuffers' verifier looks at the alignment of a vector's length, which has 4 bytes, and not at
+// that of its elements; so those of 8 bytes are not read in place.
+template <typename T>
+T element(const flatbuffers::Vector<T>& vector, uint32_t index) {
+  T value;
+  std::memcpy(&value, vector.Data() + size_t{index} * sizeof(T), sizeof(T));
+  return value;
 }
 
 Bytes bytes_of(const flatbuffers::Vector<uint8_t>* vector) {
@@ -179,7 +189,7 @@ class Decoder {
     if (!budget_.take(8 * static_cast<uint64_t>(count))) return over_budget();
     uint64_t total = 0;
     for (uint32_t i = 1; i < count; ++i) {  // Entry 0 is reserved.
-      const int64_t size = in.non_const_buffer_sizes()->Get(i);
+      const int64_t size = element(*in.non_const_buffer_sizes(), i);
       if (size < 0) return error("planned buffer " + std::to_string(i) + " has a negative size");
       if (!checked_add(total, static_cast<uint64_t>(size), total) ||
           total > limits_.planned_memory) {
@@ -247,7 +257,7 @@ class Decoder {
         const auto* items = in.val_as_DoubleList()->items();
         if (!budget_.take(length(items))) return over_budget();
         DoubleList list;
-        for (uint32_t i = 0; i < length(items); ++i) list.items.push_back(items->Get(i));
+        for (uint32_t i = 0; i < length(items); ++i) list.items.push_back(element(*items, i));
         return ValueDef(std::move(list));
       }
       case T::BoolList: {
@@ -351,7 +361,7 @@ class Decoder {
                      std::to_string(offsets->offsets()->size()));
       }
       PTERON_ASSIGN(const Bytes bytes, segment(offsets->segment_index(), "its data"));
-      const uint64_t offset = offsets->offsets()->Get(index);
+      const uint64_t offset = element(*offsets->offsets(), index);
       if (!fits(offset, size, bytes.size())) {
         return error("its " + std::to_string(size) + " bytes of data at offset " +
                      std::to_string(offset) + " lie outside their segment of " +
@@ -418,7 +428,7 @@ class Decoder {
     if (!budget_.take(count)) return over_budget();
     out.reserve(count);
     for (uint32_t i = 0; i < count; ++i) {
-      const auto index = in->Get(i);
+      const auto index = element(*in, i);
       if (index < 0 || static_cast<uint64_t>(index) >= value_count) {
         return error(std::string(what) + " name value " + std::to_string(index) +
                      ", but the plan has " + std::to_string(value_count) + " values");

@@ -1,6 +1,7 @@
 // Every form in which ExecuTorch 1.x writes a program decodes to the same plain structs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "program/file_maker.h"
@@ -196,6 +197,52 @@ TEST(Format, TakesMemoryAtAnyAlignment) {
     const auto result = decode_program(wrap_bytes(Bytes(moved).subspan(shift), false));
     EXPECT_TRUE(result.ok()) << shift << ": " << result.error().message;
   }
+}
+
+// The bytes of a FlatBuffer's vector, with its length.
+ByteVector vector_bytes(const std::vector<double>& numbers) {
+  ByteVector out(4 + numbers.size() * sizeof(double));
+  put(out, 0, static_cast<uint32_t>(numbers.size()));
+  std::memcpy(out.data() + 4, numbers.data(), numbers.size() * sizeof(double));
+  return out;
+}
+
+size_t place_of(const ByteVector& part, const ByteVector& whole) {
+  const auto found = std::search(whole.begin(), whole.end(), part.begin(), part.end());
+  EXPECT_NE(found, whole.end());
+  return static_cast<size_t>(found - whole.begin());
+}
+
+// FlatBuffers' verifier does not look at the alignment of a vector's 8-byte elements.
+TEST(Format, ReadsVectorsOf8ByteNumbersThatAreNotAligned) {
+  const std::vector<double> numbers = {1234.5, -0.25};
+  const std::vector<double> room(4, 7.25);
+  PteFile file = simple();
+  file.value(simple_value::Reals).val.AsDoubleList()->items = numbers;
+  pte::DoubleListT list;
+  list.items = room;
+  file.value(simple_value::Real).val.Set(std::move(list));
+  ByteVector bytes = file.bytes();
+  const size_t aligned = place_of(vector_bytes(numbers), bytes);
+  ASSERT_EQ((aligned + 4) % 8, 0u);
+
+  // A second copy lies where the other list's numbers begin, so its own begin 4 bytes later.
+  const size_t moved = place_of(vector_bytes(room), bytes) + 4;
+  const ByteVector copy = vector_bytes(numbers);
+  std::copy(copy.begin(), copy.end(), bytes.begin() + static_cast<std::ptrdiff_t>(moved));
+  ASSERT_EQ((moved + 4) % 8, 4u);
+  size_t redirected = 0;
+  for (size_t i = 64; i + 4 <= aligned; i += 4) {
+    uint32_t offset = 0;
+    std::memcpy(&offset, &bytes[i], sizeof(offset));
+    if (i + offset != aligned) continue;
+    put(bytes, i, static_cast<uint32_t>(moved - i));
+    ++redirected;
+  }
+  ASSERT_EQ(redirected, 1u);
+  const auto program = decode(bytes);
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  EXPECT_EQ(std::get<DoubleList>(program->plans.at(0).values[simple_value::Reals]).items, numbers);
 }
 
 TEST(Format, KeepsTextsThatAreNotEnglish) {
