@@ -22,7 +22,7 @@ Error damaged(const std::string& why) {
 // Whether the bytes begin with the header of a CPU blob: its first offset is its own size.
 bool is_cpu_header(Bytes bytes) {
   uint64_t first = 0;
-  if (bytes.size() < sizeof(CpuHeader)) return false;
+  if (bytes.size() < sizeof(first)) return false;
   std::memcpy(&first, bytes.data(), sizeof(first));
   return first == sizeof(CpuHeader);
 }

@@ -22,6 +22,7 @@ struct Slot {
   const Port* port;
   bool fixed = false;    // The port's shape is fixed: it is OpenVINO's shape for every run.
   bool direct = false;   // OpenVINO uses the program's memory; else values are copied or converted.
+  bool settled = false;  // Direct, and of one shape in all runs: only the address may change.
   void* data = nullptr;  // What OpenVINO's tensor points at.
   Shape shape{};
   size_t rank = 0;
@@ -39,12 +40,15 @@ class Request final : public DelegateInstance {
     Slot slot = make_slot(port);
     slot.direct = value.kind == ValueKind::Tensor && value.tensor->is_row_major() &&
                   value.tensor->dtype() == port.dtype;
+    slot.settled = slot.direct && slot.fixed && !value.tensor->is_dynamic();
     inputs_.push_back(std::move(slot));
   }
 
   void add_output(const Port& port, const Value& value) {
     Slot slot = make_slot(port);
-    slot.direct = slot.fixed && value.tensor->is_row_major() && value.tensor->dtype() == port.dtype;
+    // A tensor of the program's that is dynamic takes its size from the model at each run.
+    slot.direct = slot.fixed && !value.tensor->is_dynamic() && value.tensor->is_row_major() &&
+                  value.tensor->dtype() == port.dtype;
     outputs_.push_back(std::move(slot));
   }
 
@@ -55,8 +59,7 @@ class Request final : public DelegateInstance {
       const Value& value = args.value(i);
       Slot& slot = inputs_[i];
       // The usual case, first: the program's own memory, where it was before.
-      if (slot.direct && slot.fixed && slot.data == value.tensor->raw() && slot.data != nullptr)
-        continue;
+      if (slot.settled && slot.data == value.tensor->raw() && slot.data != nullptr) continue;
       PTERON_TRY(set_input(i, slot, value));
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
