@@ -5,19 +5,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/half.h"
+
 namespace pteron {
 namespace {
-
-float half_to_float(uint16_t half) {
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
-  const uint32_t exponent = (half >> 10) & 0x1fu;
-  const uint32_t mantissa = half & 0x3ffu;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent != 0)
-    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-  const float small = static_cast<float>(mantissa) * 0x1p-24f;
-  return sign ? -small : small;
-}
 
 // Rounds half to even.
 uint16_t float_to_half(float value) {
@@ -35,10 +26,6 @@ uint16_t float_to_half(float value) {
   const uint32_t absolute = bits & 0x7fffffffu;
   const uint32_t rounded = absolute + 0xfffu + ((absolute >> 13) & 1u);
   return static_cast<uint16_t>(sign | ((rounded - (112u << 23)) >> 13));
-}
-
-float bfloat_to_float(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
 uint16_t float_to_bfloat(float value) {

@@ -167,29 +167,37 @@ Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType com
   });
 }
 
-// A dense row-major copy of a tensor as C, in scratch memory.
-template <typename C>
-C* load_all(KernelContext& context, const Tensor& tensor) {
-  const int64_t n = tensor.numel();
-  C* out = context.scratch_array<C>(static_cast<size_t>(n));
+// Calls run(position, offset, stride, n) for runs of a tensor's elements in logical order, so that
+// together they cover row-major positions 0, 1, 2, ...
+template <typename Run>
+void walk_in_order(const Tensor& tensor, Run&& run) {
   if (tensor.is_row_major()) {
-    load(tensor.dtype(), tensor.raw(), 0, 1, n, out);
-    return out;
+    run(int64_t{0}, int64_t{0}, int64_t{1}, tensor.numel());
+    return;
   }
-  int64_t done = 0;
-  Walk walk(tensor.sizes());
-  walk.add(tensor);
-  // A second operand in row-major order keeps joins in logical order.
+  // A second operand in row-major order keeps dimensions from being joined in another one.
   std::array<int64_t, kMaxRank> dense{};
   int64_t stride = 1;
   for (int d = tensor.rank() - 1; d >= 0; --d) {
     dense[static_cast<size_t>(d)] = stride;
     stride *= tensor.size(d);
   }
+  Walk walk(tensor.sizes());
+  walk.add(tensor);
   walk.add(tensor.sizes(), {dense.data(), static_cast<size_t>(tensor.rank())});
-  walk.run([&](const auto& at, const auto& strides, int64_t m) {
-    load(tensor.dtype(), tensor.raw(), at[0], strides[0], m, out + done);
-    done += m;
+  int64_t done = 0;
+  walk.run([&](const auto& at, const auto& strides, int64_t n) {
+    run(done, at[0], strides[0], n);
+    done += n;
+  });
+}
+
+// A dense row-major copy of a tensor as C, in scratch memory.
+template <typename C>
+C* load_all(KernelContext& context, const Tensor& tensor) {
+  C* out = context.scratch_array<C>(static_cast<size_t>(tensor.numel()));
+  walk_in_order(tensor, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
+    load(tensor.dtype(), tensor.raw(), offset, stride, n, out + position);
   });
   return out;
 }
@@ -197,23 +205,8 @@ C* load_all(KernelContext& context, const Tensor& tensor) {
 // Writes a dense row-major array into a tensor of any memory order.
 template <typename C>
 void store_all(const C* in, Tensor& tensor) {
-  if (tensor.is_row_major()) {
-    store(tensor.dtype(), tensor.raw(), 0, 1, tensor.numel(), in);
-    return;
-  }
-  int64_t done = 0;
-  Walk walk(tensor.sizes());
-  walk.add(tensor);
-  std::array<int64_t, kMaxRank> dense{};
-  int64_t stride = 1;
-  for (int d = tensor.rank() - 1; d >= 0; --d) {
-    dense[static_cast<size_t>(d)] = stride;
-    stride *= tensor.size(d);
-  }
-  walk.add(tensor.sizes(), {dense.data(), static_cast<size_t>(tensor.rank())});
-  walk.run([&](const auto& at, const auto& strides, int64_t m) {
-    store(tensor.dtype(), tensor.raw(), at[0], strides[0], m, in + done);
-    done += m;
+  walk_in_order(tensor, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
+    store(tensor.dtype(), tensor.raw(), offset, stride, n, in + position);
   });
 }
 

@@ -1,13 +1,13 @@
 #include "openvino/convert.h"
 
 #include <array>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "base/half.h"
 #include "runtime/strided_copy.h"
 
 namespace pteron {
@@ -39,17 +39,6 @@ Family family(DType dtype) {
   }
 }
 
-float half_to_float(uint16_t half) {
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
-  const uint32_t exponent = (half >> 10) & 0x1fu;
-  const uint32_t mantissa = half & 0x3ffu;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent != 0)
-    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-  const float small = static_cast<float>(mantissa) * 0x1p-24f;
-  return sign ? -small : small;
-}
-
 struct Bool {};
 struct Half {};
 struct BFloat {};
@@ -72,9 +61,7 @@ struct Element<Half> {
 template <>
 struct Element<BFloat> {
   using Stored = uint16_t;
-  static float load(uint16_t stored) {
-    return std::bit_cast<float>(static_cast<uint32_t>(stored) << 16);
-  }
+  static float load(uint16_t stored) { return bfloat_to_float(stored); }
 };
 
 template <typename To, typename Value>
