@@ -64,8 +64,8 @@ std::vector<int64_t> parse_shape(std::string_view text, const std::string& name)
   }
 }
 
-std::vector<char> to_row_major(const char* data, const std::vector<int64_t>& shape, size_t element,
-                               size_t bytes) {
+std::vector<char> to_row_major(std::string_view data, const std::vector<int64_t>& shape,
+                               size_t element, size_t bytes) {
   std::vector<char> out(bytes);
   std::vector<int64_t> index(shape.size(), 0);
   const size_t count = bytes / element;
@@ -73,7 +73,7 @@ std::vector<char> to_row_major(const char* data, const std::vector<int64_t>& sha
     size_t from = 0;
     for (size_t d = shape.size(); d-- > 0;)
       from = from * static_cast<size_t>(shape[d]) + static_cast<size_t>(index[d]);
-    std::memcpy(out.data() + i * element, data + from * element, element);
+    std::memcpy(out.data() + i * element, &data[from * element], element);
     for (size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d]) break;
       index[d] = 0;
@@ -124,7 +124,7 @@ Array read_npy(std::string_view bytes, const std::string& name) {
   if (size > data.size()) throw UsageError(name + ": its shape needs more bytes than the file has");
   const bool fortran = field(header, "fortran_order", name).substr(0, 4) == "True";
   if (fortran && array.shape.size() > 1) {
-    array.data = to_row_major(data.data(), array.shape, element, size);
+    array.data = to_row_major(data, array.shape, element, size);
   } else {
     array.data.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(size));
   }

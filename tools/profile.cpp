@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -16,7 +17,9 @@ struct Row {
   double us;
 };
 
-std::string bar(double share) { return std::string(static_cast<size_t>(share * 30 + 0.5), '#'); }
+std::string bar(double share) {
+  return std::string(static_cast<size_t>(std::lround(share * 30)), '#');
+}
 
 // Chrome's trace format: instructions on one line, OpenVINO's operators one after another on
 // another.

@@ -150,7 +150,7 @@ static inline pteron_value pteron_tensor_value(void* data, pteron_dtype dtype, i
   value.reserved = 0;
   value.as.tensor.data = data;
   value.as.tensor.shape = shape;
-  value.as.tensor.strides = NULL;
+  value.as.tensor.strides = NULL; /* NOLINT(modernize-use-nullptr): C too. */
   value.as.tensor.rank = rank;
   value.as.tensor.dtype = (int32_t)dtype;
   return value;

@@ -870,6 +870,7 @@ class Method {
   }
   std::vector<Spec> specs(SpecFunction function, size_t count) const {
     std::vector<Spec> all;
+    all.reserve(count);
     for (size_t i = 0; i < count; ++i) all.push_back(spec(function, i));
     return all;
   }
@@ -896,8 +897,10 @@ class Program {
         }) {}
 
   std::vector<std::string> method_names() const {
+    const size_t count = pteron_program_method_count(handle_.get());
     std::vector<std::string> names;
-    for (size_t i = 0; i < pteron_program_method_count(handle_.get()); ++i)
+    names.reserve(count);
+    for (size_t i = 0; i < count; ++i)
       names.emplace_back(pteron_program_method_name(handle_.get(), i));
     return names;
   }

@@ -107,13 +107,13 @@ struct Fmod {
 struct Minimum {
   template <typename T>
   static T apply(T a, T b) {
-    return a != a ? a : (b != b || b < a) ? b : a;
+    return is_nan(a) ? a : (is_nan(b) || b < a) ? b : a;
   }
 };
 struct Maximum {
   template <typename T>
   static T apply(T a, T b) {
-    return a != a ? a : (b != b || b > a) ? b : a;
+    return is_nan(a) ? a : (is_nan(b) || b > a) ? b : a;
   }
 };
 struct Power {

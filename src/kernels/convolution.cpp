@@ -141,8 +141,8 @@ Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
   const int64_t channels = in.size(batched ? 1 : 0);
   p.in = p.kernel = {1, 1, 1};
   for (int d = 0; d < dims; ++d) {
-    p.in[static_cast<size_t>(3 - dims + d)] = in.size((batched ? 2 : 1) + d);
-    p.kernel[static_cast<size_t>(3 - dims + d)] = weight.size(2 + d);
+    p.in[spatial_axis(dims, d)] = in.size((batched ? 2 : 1) + d);
+    p.kernel[spatial_axis(dims, d)] = weight.size(2 + d);
   }
   // The weight is [out, in / groups, ...], or [in, out / groups, ...] where it is transposed.
   const int64_t w_in = transposed ? weight.size(0) : weight.size(1) * groups;

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "runtime/kernel.h"
 
@@ -46,6 +48,14 @@ Result<void> with_compute_type(DType dtype, Use&& use) {
   if (dtype == DType::Float64) return use(double());
   if (is_float(dtype)) return use(float());
   return use(int64_t());
+}
+
+template <typename C>
+bool is_nan(C x) {
+  if constexpr (std::is_floating_point_v<C>)
+    return std::isnan(x);
+  else
+    return false;
 }
 
 constexpr int kMaxOperands = 4;

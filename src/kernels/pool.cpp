@@ -24,20 +24,20 @@ Result<Planes> read_planes(const Tensor& in, int dims) {
   }
   Planes planes;
   planes.rank = static_cast<size_t>(in.rank());
+  const int outer = in.rank() - dims;
   for (int d = 0; d < in.rank(); ++d) {
     planes.shape[static_cast<size_t>(d)] = in.size(d);
-    if (d < in.rank() - dims)
+    if (d < outer)
       planes.count *= in.size(d);
     else
-      planes.in[static_cast<size_t>(3 - in.rank() + d)] = in.size(d);
+      planes.in[spatial_axis(dims, d - outer)] = in.size(d);
   }
   return planes;
 }
 
 Result<void> resize_planes(Planes& planes, const Spatial& out, int dims, Tensor& tensor) {
   for (int d = 0; d < dims; ++d)
-    planes.shape[planes.rank - static_cast<size_t>(dims - d)] =
-        out[static_cast<size_t>(3 - dims + d)];
+    planes.shape[planes.rank - static_cast<size_t>(dims - d)] = out[spatial_axis(dims, d)];
   return tensor.resize({planes.shape.data(), planes.rank});
 }
 
@@ -97,7 +97,7 @@ void max_pool_plane(const Planes& planes, const Windows& w, const C* in, C* out,
             for (int64_t x = first[2]; x < past[2]; x += w.dilation[2]) {
               const int64_t i = (z * planes.in[1] + y) * planes.in[2] + x;
               // NaN wins, and stays.
-              if (index < 0 || in[i] > best || in[i] != in[i]) {
+              if (index < 0 || in[i] > best || is_nan(in[i])) {
                 best = in[i];
                 index = i;
               }
@@ -235,7 +235,7 @@ Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
                           for (int64_t xx = px.first; xx < px.past; ++xx) {
                             const int64_t k = (z * planes.in[1] + yy) * planes.in[2] + xx;
                             if constexpr (kMax) {
-                              if (index < 0 || plane[k] > value || plane[k] != plane[k]) {
+                              if (index < 0 || plane[k] > value || is_nan(plane[k])) {
                                 value = plane[k];
                                 index = k;
                               }

@@ -143,9 +143,8 @@ template <bool kMax, typename C>
 int64_t extreme(const C* elements, int64_t n) {
   int64_t best = 0;
   for (int64_t i = 1; i < n; ++i) {
-    if (elements[best] != elements[best]) break;
-    if (elements[i] != elements[i] ||
-        (kMax ? elements[i] > elements[best] : elements[i] < elements[best]))
+    if (is_nan(elements[best])) break;
+    if (is_nan(elements[i]) || (kMax ? elements[i] > elements[best] : elements[i] < elements[best]))
       best = i;
   }
   return best;
@@ -236,7 +235,7 @@ template <typename C>
 int64_t median_index(const C* elements, int64_t n) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    if (elements[i] != elements[i]) return i;
+    if (is_nan(elements[i])) return i;
     order[static_cast<size_t>(i)] = i;
   }
   const auto middle = order.begin() + (n - 1) / 2;

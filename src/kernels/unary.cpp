@@ -195,13 +195,8 @@ Result<void> pow_scalar(Context&, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> is_nan(Context&, const Args& args, const Kernel&) {
-  return same_function(args, [](auto x) -> decltype(x) {
-    if constexpr (std::is_floating_point_v<decltype(x)>)
-      return std::isnan(x);
-    else
-      return 0;
-  });
+Result<void> nans(Context&, const Args& args, const Kernel&) {
+  return same_function(args, [](auto x) -> decltype(x) { return is_nan(x); });
 }
 
 Result<void> is_inf(Context&, const Args& args, const Kernel&) {
@@ -234,7 +229,7 @@ constexpr Kernel kTable[] = {
     {"aten::gelu.out", "TG>T", gelu_},
     {"aten::hardtanh.out", "TSS>T", clamp_},
     {"aten::isinf.out", "T>T", is_inf},
-    {"aten::isnan.out", "T>T", is_nan},
+    {"aten::isnan.out", "T>T", nans},
     {"aten::leaky_relu.out", "TS>T", leaky_relu_},
     {"aten::log.out", "T>T", log_},
     {"aten::log10.out", "T>T", log10_},

@@ -12,6 +12,11 @@ namespace pteron {
 // Three spatial dimensions; fewer are padded with ones in front.
 using Spatial = std::array<int64_t, 3>;
 
+// Where dimension d of `dims` stands in a Spatial.
+inline size_t spatial_axis(int dims, int d) {
+  return static_cast<size_t>(3 - dims) + static_cast<size_t>(d);
+}
+
 // A parameter that is given once for all dimensions, or for each; `missing` where the list is
 // empty.
 inline Result<Spatial> read_spatial(const Ints& list, int dims, int64_t unused, const char* what,
@@ -28,7 +33,7 @@ inline Result<Spatial> read_spatial(const Ints& list, int dims, int64_t unused, 
       return kernel_error(std::string(what) + " " + describe_shape(list.span()) +
                           " is out of range");
     }
-    out[static_cast<size_t>(3 - dims + d)] = value;
+    out[spatial_axis(dims, d)] = value;
   }
   return out;
 }

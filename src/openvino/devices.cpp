@@ -44,6 +44,7 @@ Result<std::vector<DeviceReport>> describe_devices(const OpenvinoLibrary& librar
       core, [&library](ov::ov_core_t* c) { library->ov_core_free(c); });
   PTERON_ASSIGN(const std::vector<std::string> names, available_devices(library, core));
   std::vector<DeviceReport> devices;
+  devices.reserve(names.size());
   for (const std::string& name : names) devices.push_back(describe_device(library, core, name));
   return devices;
 }
