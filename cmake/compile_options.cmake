@@ -38,6 +38,8 @@ if(PTERON_SANITIZE)
   add_link_options(-fsanitize=${PTERON_SANITIZE})
   if(PTERON_SANITIZE MATCHES undefined)
     add_compile_options(-fno-sanitize-recover=undefined)
+    # A C program that links our C++ library needs the C++ half of the run-time library.
+    add_link_options("$<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime;-lstdc++>")
   endif()
 endif()
 if(PTERON_FUZZ)
