@@ -10,30 +10,6 @@
 namespace pteron {
 namespace {
 
-// Rounds half to even.
-uint16_t float_to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
-  const float magnitude = std::fabs(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7e00u);
-  if (magnitude >= 65520.0f) return static_cast<uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x1p-14f) {
-    // The addition rounds to multiples of 2^-24, the subnormals' step.
-    const float shifted = magnitude + 0.5f;
-    return static_cast<uint16_t>(
-        sign | (std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(0.5f)));
-  }
-  const uint32_t absolute = bits & 0x7fffffffu;
-  const uint32_t rounded = absolute + 0xfffu + ((absolute >> 13) & 1u);
-  return static_cast<uint16_t>(sign | ((rounded - (112u << 23)) >> 13));
-}
-
-uint16_t float_to_bfloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
-  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
 template <typename To, typename From>
 To number_cast(From value) {
   if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
