@@ -1,12 +1,12 @@
 // What OpenVINO sees on this machine, and what stands in its way: for `pteron devices` and `pteron
 // doctor`.
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 
 #include "base/cpu.h"
 #include "base/shared_library.h"
 #include "openvino/core.h"
+#include "openvino/device_problems.h"
 #include "openvino/openvino.h"
 #include "openvino/status.h"
 
@@ -49,52 +49,16 @@ Result<std::vector<DeviceReport>> describe_devices(const OpenvinoLibrary& librar
   return devices;
 }
 
-bool exists(const char* path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
-
-// Why a GPU or NPU may not be listed: the device node, the driver's library.
-void explain_missing_devices(OpenvinoReport& report) {
-#ifdef __linux__
-  bool gpu = false;
-  bool npu = false;
-  for (const DeviceReport& device : report.devices) {
-    gpu |= device.name.rfind("GPU", 0) == 0;
-    npu |= device.name.rfind("NPU", 0) == 0;
-  }
-  if (!gpu) {
-    if (!exists("/dev/dri")) {
-      report.problems.push_back(
-          "no GPU: /dev/dri is not there (in a container, pass it with --device /dev/dri)");
-    } else if (!exists("/etc/OpenCL/vendors")) {
-      report.problems.push_back(
-          "no GPU: no OpenCL driver (/etc/OpenCL/vendors is not there); install intel-opencl-icd");
-    }
-  }
-  if (!npu) {
-    if (!exists("/dev/accel")) {
-      report.problems.push_back(
-          "no NPU: /dev/accel is not there (a CPU without one, no driver, or a container without "
-          "--device /dev/accel)");
-    } else if (!SharedLibrary::open("libze_loader.so.1").ok()) {
-      report.problems.push_back(
-          "no NPU: libze_loader.so.1 cannot be loaded; install Level Zero and the NPU driver");
-    }
-  }
-#else
-  (void)report;
-#endif
-}
-
 void explain_cores(OpenvinoReport& report) {
   const int usable = usable_cores();
   const int all = hardware_cores();
-  if (usable < all) {
-    report.problems.push_back("this process may use " + std::to_string(usable) + " of " +
-                              std::to_string(all) +
-                              " cores (affinity or container quota); threads are set to that");
-  }
+  if (usable >= all) return;
+  report.problems.push_back(
+      "this process may use " + std::string(usable == 1 ? "only " : "") + std::to_string(usable) +
+      " of " + std::to_string(all) +
+      " cores (its affinity, as taskset or KMP_AFFINITY set it, or a container's CPU quota): "
+      "OpenVINO gets as many threads; widen the affinity or the quota, or set the threads "
+      "yourself");
 }
 
 }  // namespace
@@ -137,7 +101,11 @@ OpenvinoReport inspect_openvino(const std::string& library) {
   if (!report.ok)
     report.problems.push_back(
         "OpenVINO has no usable device; reinstall it with: pip install openvino");
-  explain_missing_devices(report);
+  if (kThisOs == Os::Linux) {
+    const bool has_level_zero = SharedLibrary::open("libze_loader.so.1").ok();
+    for (std::string& problem : explain_missing_devices(report.devices, "/", has_level_zero))
+      report.problems.push_back(std::move(problem));
+  }
   return report;
 }
 
