@@ -199,6 +199,11 @@ Json report_json(const ExecutionReport& report) {
   Json properties = Json::object();
   for (const auto& [key, value] : report.properties) properties[key] = value;
   json["properties"] = std::move(properties);
+  if (!report.requested.empty()) {
+    Json requested = Json::object();
+    for (const auto& [key, value] : report.requested) requested[key] = value;
+    json["requested"] = std::move(requested);
+  }
   return json;
 }
 

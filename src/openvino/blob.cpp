@@ -1,10 +1,12 @@
 #include "openvino/blob.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
 
 #include "base/checked.h"
+#include "openvino/status.h"
 
 namespace pteron {
 namespace {
@@ -25,6 +27,17 @@ bool is_cpu_header(Bytes bytes) {
   if (bytes.size() < sizeof(first)) return false;
   std::memcpy(&first, bytes.data(), sizeof(first));
   return first == sizeof(CpuHeader);
+}
+
+// A field of the stamp, such as "ov=2026.4.1;": empty if it is not there.
+std::string_view stamp_field(std::string_view stamp, std::string_view key) {
+  while (!stamp.empty()) {
+    const size_t end = std::min(stamp.find(';'), stamp.size());
+    const std::string_view field = stamp.substr(0, end);
+    if (field.substr(0, key.size()) == key) return field.substr(key.size());
+    stamp.remove_prefix(std::min(end + 1, stamp.size()));
+  }
+  return {};
 }
 
 Result<void> check_cpu_header(Bytes bytes) {
@@ -73,22 +86,18 @@ Result<BlobInfo> inspect_blob(Bytes blob) {
     uint64_t length = 0;
     std::memcpy(&length, blob.data() + 12, sizeof(length));
     if (!fits(kStampHead, length, blob.size())) return damaged("its stamp is longer than it is");
-    BlobInfo info{BlobKind::CpuStamped, "of unknown version"};
     const std::string_view stamp = text.substr(kStampHead, length);
-    const size_t at = stamp.find("ov=");
-    if (at != std::string_view::npos) {
-      const std::string_view version = stamp.substr(at + 3, stamp.find(';', at) - at - 3);
-      if (version.size() <= 32 &&
-          version.find_first_not_of("0123456789.") == std::string_view::npos) {
-        info.version = version;
-      }
-    }
+    BlobInfo info{BlobKind::CpuStamped, "of unknown version", {}};
+    const std::string_view version = stamp_field(stamp, "ov=");
+    const size_t digits = std::min(version.find_first_not_of("0123456789."), version.size());
+    if (digits > 0 && digits <= 32) info.version = version.substr(0, digits);
+    info.isa = printable(std::string(stamp_field(stamp, "isa=").substr(0, 200)));
     PTERON_TRY(check_cpu_header(blob.subspan(kStampHead + length)));
     return info;
   }
   if (is_cpu_header(blob)) {
     PTERON_TRY(check_cpu_header(blob));
-    return BlobInfo{BlobKind::Cpu, {}};
+    return BlobInfo{BlobKind::Cpu, {}, {}};
   }
   if (text.substr(0, 5) == "<?xml" || text.substr(0, 4) == "<net") {
     return damaged("it is an OpenVINO IR (.xml), not a compiled model");

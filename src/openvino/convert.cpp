@@ -76,7 +76,7 @@ bool keeps(Value value) {
 }
 
 template <typename From, typename To>
-Result<void> convert_run(const void* from, void* to, size_t count) {
+Result<void> convert_run(const void* from, void* to, DType to_dtype, size_t count) {
   using Stored = typename Element<From>::Stored;
   using Target = typename Element<To>::Stored;
   const auto* in = static_cast<const Stored*>(from);
@@ -85,8 +85,8 @@ Result<void> convert_run(const void* from, void* to, size_t count) {
     const auto value = Element<From>::load(in[i]);
     if (!keeps<To>(value)) {
       return Error{Code::InvalidArgument, "element " + std::to_string(i) + " is " +
-                                              std::to_string(value) +
-                                              ", which OpenVINO's model cannot take"};
+                                              std::to_string(value) + ", which does not fit " +
+                                              std::string(dtype_name(to_dtype))};
     }
     out[i] = static_cast<Target>(value);
   }
@@ -123,17 +123,17 @@ Result<void> convert(const void* from, DType from_dtype, void* to, DType to_dtyp
     return with_integer(from_dtype, [&](auto in) {
       return with_integer(to_dtype, [&](auto out) {
         // unsigned char arithmetic types only: plain bool is the tag Bool.
-        return convert_run<decltype(in), decltype(out)>(from, to, count);
+        return convert_run<decltype(in), decltype(out)>(from, to, to_dtype, count);
       });
     });
   }
   if (to_dtype == DType::Float64) {
-    if (from_dtype == DType::Float32) return convert_run<float, double>(from, to, count);
-    if (from_dtype == DType::Float16) return convert_run<Half, double>(from, to, count);
-    return convert_run<BFloat, double>(from, to, count);
+    if (from_dtype == DType::Float32) return convert_run<float, double>(from, to, to_dtype, count);
+    if (from_dtype == DType::Float16) return convert_run<Half, double>(from, to, to_dtype, count);
+    return convert_run<BFloat, double>(from, to, to_dtype, count);
   }
-  if (from_dtype == DType::Float16) return convert_run<Half, float>(from, to, count);
-  return convert_run<BFloat, float>(from, to, count);
+  if (from_dtype == DType::Float16) return convert_run<Half, float>(from, to, to_dtype, count);
+  return convert_run<BFloat, float>(from, to, to_dtype, count);
 }
 
 struct Strides {
@@ -244,6 +244,38 @@ Result<void> copy_from_tensor(const Tensor& tensor, void* to, DType dtype) {
   }
   if (dtype != tensor.dtype()) return convert(from, tensor.dtype(), to, dtype, count);
   std::memcpy(to, from, tensor.nbytes());
+  return {};
+}
+
+bool takes_scalar(DType dtype, ValueKind kind) {
+  if (kind == ValueKind::Double) return family(dtype) == Family::Float;
+  return (kind == ValueKind::Int || kind == ValueKind::Bool) && family(dtype) != Family::Other;
+}
+
+Result<void> store_scalar(const Value& value, void* to, DType dtype) {
+  const int64_t integer = value.kind == ValueKind::Bool ? value.boolean : value.integer;
+  if (family(dtype) == Family::Integer) {
+    const int64_t from = integer;
+    auto stored = convert(&from, DType::Int64, to, dtype, 1);
+    if (stored.ok()) return {};
+    return Error{Code::InvalidArgument, "the number " + std::to_string(integer) + " does not fit " +
+                                            std::string(dtype_name(dtype))};
+  }
+  const double real = value.kind == ValueKind::Double ? value.real : static_cast<double>(integer);
+  const auto narrow = static_cast<float>(real);
+  switch (dtype) {
+    case DType::Float64:
+      std::memcpy(to, &real, sizeof(real));
+      break;
+    case DType::Float32:
+      std::memcpy(to, &narrow, sizeof(narrow));
+      break;
+    default: {
+      const uint16_t bits =
+          dtype == DType::Float16 ? float_to_half(narrow) : float_to_bfloat(narrow);
+      std::memcpy(to, &bits, sizeof(bits));
+    }
+  }
   return {};
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "openvino/types.h"
-#include "runtime/tensor.h"
+#include "runtime/value.h"
 
 namespace pteron {
 
@@ -22,5 +22,10 @@ bool is_convertible(DType from, DType to);
 // way round. Fails with InvalidArgument, naming the element, if a value does not fit.
 Result<void> copy_to_tensor(const void* from, DType dtype, Tensor& tensor);
 Result<void> copy_from_tensor(const Tensor& tensor, void* to, DType dtype);
+
+// A program's int, double or bool as one element: any of them as a float, rounded as PyTorch rounds
+// a number of Python's; ints and bools as an integer, if the value fits.
+bool takes_scalar(DType dtype, ValueKind kind);
+Result<void> store_scalar(const Value& value, void* to, DType dtype);
 
 }  // namespace pteron

@@ -108,13 +108,35 @@ class CoreHandle {
   ov::ov_core_t* core_;
 };
 
-Error no_such_device(const OpenvinoLibrary& library, const ov::ov_core_t* core,
-                     const std::string& device, ov::ov_status_e status) {
+std::string no_such_device(const std::string& device,
+                           const Result<std::vector<std::string>>& devices) {
+  return "device \"" + printable(device) + "\" is not there; this machine has " +
+         (devices.ok() ? join(*devices) : "none that OpenVINO can list");
+}
+
+std::string family_of(const std::string& device) { return device.substr(0, device.find('.')); }
+
+// A plugin loads without a device of its kind, and then refuses whatever it is asked.
+Result<void> check_presence(const OpenvinoLibrary& library, const ov::ov_core_t* core,
+                            const std::string& device) {
   const auto devices = available_devices(library, core);
-  return openvino_error(library, Code::Missing,
-                        "device \"" + device + "\" is not there; this machine has " +
-                            (devices.ok() ? join(*devices) : "none that OpenVINO can list"),
-                        status);
+  if (!devices.ok()) return {};
+  const bool listed = std::any_of(devices->begin(), devices->end(), [&](const std::string& name) {
+    return family_of(name) == family_of(device);
+  });
+  if (listed) return {};
+  return Error{Code::Missing, no_such_device(device, devices)};
+}
+
+// The program's precision is asked for where the device knows the words: an NPU's driver may not.
+bool is_beyond(const std::vector<std::string>& supported, const std::string& key,
+               const OpenvinoOptions& options) {
+  const bool is_ours = options.precision == Precision::Program &&
+                       (key == "EXECUTION_MODE_HINT" || key == "INFERENCE_PRECISION_HINT") &&
+                       std::none_of(options.config.begin(), options.config.end(),
+                                    [&](const auto& asked) { return asked.first == key; });
+  return is_ours && !supported.empty() &&
+         std::find(supported.begin(), supported.end(), key) == supported.end();
 }
 
 Result<const Core*> make_core(const OpenvinoLibrary& library, const std::string& device,
@@ -127,17 +149,33 @@ Result<const Core*> make_core(const OpenvinoLibrary& library, const std::string&
   char* text = nullptr;
   const auto status =
       library->ov_core_get_property(core.get(), device.c_str(), "OPTIMIZATION_CAPABILITIES", &text);
-  if (status != ov::ov_status_e::Ok) return no_such_device(library, core.get(), device, status);
+  if (status != ov::ov_status_e::Ok) {
+    const std::string reason = take_last_error(library, status);  // Before listing fails as well.
+    return openvino_error(library, Code::Missing,
+                          no_such_device(device, available_devices(library, core.get())), status,
+                          reason);
+  }
+  std::vector<std::string> supported;
+  if (!is_cpu(device)) {
+    PTERON_TRY(check_presence(library, core.get(), device));
+    supported = split_words(device_property(library, core.get(), device, "SUPPORTED_PROPERTIES"));
+  }
   PTERON_ASSIGN(Properties properties,
                 choose_properties(device, split_words(take_text(library, text)), options));
   for (const auto& [key, value] : properties) {
+    if (is_beyond(supported, key, options)) continue;
     const auto set =
         library->ov_core_set_property(core.get(), device.c_str(), key.c_str(), value.c_str());
     if (set != ov::ov_status_e::Ok) {
-      return openvino_error(library, Code::InvalidArgument,
-                            "device " + device + " refuses the property " + key + "=" + value, set);
+      return openvino_error(
+          library, Code::InvalidArgument,
+          "device " + device + " refuses the property " + printable(key) + "=" + printable(value),
+          set);
     }
   }
+  // Only the CPU takes a number of threads; asked of another device it is shown as asked for.
+  if (!is_cpu(device) && options.threads > 0)
+    properties.emplace_back("INFERENCE_NUM_THREADS", std::to_string(options.threads));
   return new Core{library, core.release(), device, std::move(properties)};
 }
 
@@ -202,10 +240,10 @@ Result<const Core*> find_core(const OpenvinoLibrary& library, const std::string&
   static std::mutex mutex;
   static auto* const cores = new std::map<std::string, const Core*>;
   const std::lock_guard lock(mutex);
-  const Core*& core = (*cores)[core_key(library, device, options)];
-  if (core == nullptr) {
-    PTERON_ASSIGN(core, make_core(library, device, options));
-  }
+  std::string key = core_key(library, device, options);
+  if (const auto found = cores->find(key); found != cores->end()) return found->second;
+  PTERON_ASSIGN(const Core* core, make_core(library, device, options));
+  cores->emplace(std::move(key), core);
   return core;
 }
 

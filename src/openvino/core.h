@@ -18,7 +18,7 @@ struct Core {
   const OpenvinoLibrary& library;
   ov::ov_core_t* handle;
   std::string device;                                           // As OpenVINO spells it.
-  std::vector<std::pair<std::string, std::string>> properties;  // As set.
+  std::vector<std::pair<std::string, std::string>> properties;  // As asked for.
 };
 
 // "gpu.1 " to "GPU.1": OpenVINO's names are upper case.

@@ -1,5 +1,6 @@
 // The delegate "OpenvinoBackend": payloads that ExecuTorch's OpenVINO partitioner exported.
 #include <algorithm>
+#include <initializer_list>
 
 #include "openvino/blob.h"
 #include "openvino/core.h"
@@ -27,7 +28,9 @@ Result<std::string> spec_device(const DelegateDef& def) {
              c == ' ';
     });
     if (spec.value.size() > 256 || !plain) {
-      return Error{Code::Malformed, "the compile spec \"device\" is no device name"};
+      return Error{Code::Malformed, "the compile spec \"device\" holds no device name but " +
+                                        std::to_string(spec.value.size()) + " bytes, \"" +
+                                        printable(device.substr(0, 32)) + "\""};
     }
   }
   return device;
@@ -38,7 +41,7 @@ Result<void> refuse_virtual_device(const std::string& device) {
     const std::string name(kind);
     if (device == name || device.rfind(name + ":", 0) == 0) {
       return Error{Code::Unsupported,
-                   "device " + device +
+                   "device " + printable(device) +
                        " takes no compiled model, and the program holds only that; "
                        "name a device itself, such as CPU"};
     }
@@ -79,7 +82,8 @@ class CompiledBlob final : public CompiledDelegate {
                             "NUM_STREAMS", "PERFORMANCE_HINT", "ENABLE_CPU_PINNING"}) {
       add(report, key);
     }
-    for (const auto& set : core_.properties) add(report, set.first.c_str());
+    for (const auto& asked : core_.properties) add(report, asked.first.c_str());
+    report.requested = core_.properties;
     return report;
   }
 
@@ -102,42 +106,80 @@ class CompiledBlob final : public CompiledDelegate {
   Ports ports_;
 };
 
+bool has_any(const std::string& text, std::initializer_list<const char*> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const char* part) { return text.find(part) != std::string::npos; });
+}
+
+// A driver's words for a model that another version of it compiled.
+bool blames_driver(const std::string& text) {
+  return has_any(text,
+                 {"driver version", "MAPPED_INFERENCE_VERSION", "compatible with the ELF",
+                  "ZE_RESULT_ERROR_UNSUPPORTED_VERSION", "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY"});
+}
+
+// An operator set that only some releases of OpenVINO know: 2025.1 writes type_relaxed_opset, and
+// 2025.4 type_relaxed_opset1.
+bool blames_operator_set(const std::string& text) {
+  return has_any(text, {"unsupported opset: type_relaxed_opset", "unsupported opset: SnippetsOpset",
+                        "unsupported opset: ie_internal_opset"});
+}
+
 // OpenVINO refused the blob: is it damaged, or was it made for another version, machine or driver?
 Error import_error(const Core& core, const BlobInfo& blob, ov::ov_status_e status) {
-  const OpenvinoVersion running = core.library.version();
-  const std::string remedy = "; export the model again beside OpenVINO " + running.text() +
-                             ", or run it on the OpenVINO that made it";
-  const bool other_version = (blob.kind == BlobKind::Cpu && running.year >= 2026) ||
-                             (blob.kind == BlobKind::CpuStamped && blob.version != running.text());
-  if (blob.kind != BlobKind::Unknown && core.device != "CPU") {
-    return openvino_error(core.library, Code::Unsupported,
-                          "the model was compiled for the CPU, and the device is " + core.device +
-                              "; use --device CPU, or export it for " + core.device,
-                          status);
-  }
-  if (other_version) {
-    return openvino_error(core.library, Code::Unsupported,
-                          "the model was compiled by " + blob.maker() +
-                              ", and this process runs OpenVINO " + running.text() + remedy,
-                          status);
-  }
-  if (blob.kind == BlobKind::CpuStamped) {
-    return openvino_error(core.library, Code::Unsupported,
-                          "the model was compiled by " + blob.maker() +
-                              ", the version in use, but perhaps for another kind of CPU; export "
-                              "it again on this one",
-                          status);
+  const std::string text = take_last_error(core.library, status);
+  const auto error = [&](Code code, const std::string& what) {
+    return openvino_error(core.library, code, what, status, text);
+  };
+  const std::string running = "OpenVINO " + core.library.version().text();
+  const std::string remedy =
+      "export the model again beside " + running + ", or run it on the OpenVINO that made it";
+  const std::string family = core.device.substr(0, core.device.find('.'));
+  const std::string made_by = "the model was compiled by " + blob.maker() + ", ";
+
+  if (family == "NPU" && has_any(text, {"dynamic shape"})) {
+    return error(Code::Unsupported,
+                 "device " + core.device +
+                     " needs fixed shapes: export the model again without dynamic dimensions");
   }
   if (blob.kind == BlobKind::Unknown) {
-    return openvino_error(core.library, Code::Unsupported,
-                          "device " + core.device +
-                              " refuses the compiled model: it may be for another device, "
-                              "OpenVINO or driver version" +
-                              remedy,
-                          status);
+    if (family == "CPU") {
+      return error(Code::Unsupported,
+                   "the compiled model is not the CPU's: it was made for another device, or is "
+                   "damaged; export it for the CPU");
+    }
+    if (blames_driver(text)) {
+      return error(Code::Unsupported, "the model was compiled for another " + family +
+                                          " driver; export it again with the driver of this "
+                                          "machine, or install the one that it was made with");
+    }
+    return error(Code::Unsupported, "device " + core.device +
+                                        " refuses the compiled model: it may be for another "
+                                        "device, OpenVINO or driver version; " +
+                                        remedy);
   }
-  return openvino_error(core.library, Code::Malformed,
-                        "the OpenVINO blob is damaged; export the model again", status);
+  if (family != "CPU") {
+    return error(Code::Unsupported, "the model was compiled for the CPU, and the device is " +
+                                        core.device + "; use the device CPU, or export it for " +
+                                        core.device);
+  }
+  const bool is_other_version = blob.kind == BlobKind::CpuStamped
+                                    ? blob.version != core.library.version().text()
+                                    : core.library.version().year >= 2026;
+  if (is_other_version)
+    return error(Code::Unsupported, made_by + "and this process runs " + running + "; " + remedy);
+  if (blob.kind == BlobKind::CpuStamped) {
+    return error(Code::Unsupported,
+                 made_by + "the version in use, " +
+                     (blob.isa.empty() ? "" : "for a CPU of " + blob.isa + ", ") +
+                     "and perhaps this CPU is of another kind; export it again "
+                     "on this one");
+  }
+  if (blames_operator_set(text)) {
+    return error(Code::Unsupported,
+                 made_by + "but not by " + running + ", which runs here; " + remedy);
+  }
+  return error(Code::Malformed, "the OpenVINO blob is damaged; export the model again");
 }
 
 class OpenvinoDelegate final : public Delegate {

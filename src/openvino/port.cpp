@@ -11,6 +11,8 @@ namespace {
 
 using Status = ov::ov_status_e;
 
+bool is_fixed(const ov::ov_dimension_t& dim) { return dim.min == dim.max && dim.min >= 0; }
+
 Result<Port> read_port(const OpenvinoLibrary& library, const ov::ov_output_const_port_t* port,
                        std::string name) {
   Port out;
@@ -26,13 +28,11 @@ Result<Port> read_port(const OpenvinoLibrary& library, const ov::ov_output_const
       status != Status::Ok) {
     return openvino_error(library, Code::Failed, out.name + "'s shape cannot be read", status);
   }
-  out.has_rank = shape.rank.min == shape.rank.max;
+  out.has_rank = is_fixed(shape.rank);
   if (out.has_rank) out.dims.assign(shape.dims, shape.dims + shape.rank.min);
   library->ov_partial_shape_free(&shape);
   return out;
 }
-
-bool is_fixed(const ov::ov_dimension_t& dim) { return dim.min == dim.max; }
 
 // A 0-d tensor and a port of one element are alike, and so are a tensor and a port of unknown rank.
 Result<void> check_shape(const Port& port, const Tensor& tensor) {
@@ -42,8 +42,7 @@ Result<void> check_shape(const Port& port, const Tensor& tensor) {
   };
   if (!port.has_rank) return {};
   if (static_cast<size_t>(tensor.rank()) != port.dims.size()) {
-    const bool single =
-        tensor.numel() == 1 && !tensor.is_dynamic() && port.is_static() && port.numel() == 1;
+    const bool single = tensor.numel() == 1 && !tensor.is_dynamic() && port.is_single();
     return single ? Result<void>() : mismatch();
   }
   for (size_t i = 0; i < port.dims.size(); ++i) {
@@ -63,10 +62,10 @@ Result<void> check_shape(const Port& port, const Tensor& tensor) {
 
 bool Port::is_static() const { return has_rank && std::all_of(dims.begin(), dims.end(), is_fixed); }
 
-size_t Port::numel() const {
-  size_t count = 1;
-  for (const auto& dim : dims) count *= static_cast<size_t>(dim.min);
-  return count;
+bool Port::is_single() const {
+  return has_rank && std::all_of(dims.begin(), dims.end(), [](const ov::ov_dimension_t& dim) {
+           return dim.min == 1 && dim.max == 1;
+         });
 }
 
 std::string Port::describe() const {
@@ -129,7 +128,12 @@ Result<void> check_input(const Port& port, const Value& value) {
     case ValueKind::Int:
     case ValueKind::Double:
     case ValueKind::Bool:
-      if (!port.is_static() || port.numel() != 1) {
+      if (!takes_scalar(*port.dtype, value.kind)) {
+        return Error{Code::Unsupported, "the model's " + port.name + " is " + port.describe() +
+                                            ", which cannot hold the program's " +
+                                            value_kind_name(value.kind)};
+      }
+      if (!port.is_single()) {
         return Error{Code::Malformed, "the model's " + port.name + " is " + port.describe() +
                                           ", but the program gives it one number"};
       }

@@ -19,7 +19,7 @@ struct Port {
   std::vector<ov::ov_dimension_t> dims;
 
   bool is_static() const;
-  size_t numel() const;          // Of a static port.
+  bool is_single() const;        // Exactly one element: every size is 1.
   std::string describe() const;  // "float32 [1, ?, 1..64]"
 };
 

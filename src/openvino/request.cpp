@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
+#include <span>
 
+#include "base/checked.h"
 #include "openvino/convert.h"
 #include "openvino/status.h"
 
@@ -28,6 +29,11 @@ struct Slot {
   size_t rank = 0;
   TensorHandle tensor;
   Buffer staging;
+
+  std::span<const int64_t> sizes() const { return {shape.data(), rank}; }
+  bool has_shape(std::span<const int64_t> other) const {
+    return std::equal(other.begin(), other.end(), shape.begin(), shape.begin() + rank);
+  }
 };
 
 class Request final : public DelegateInstance {
@@ -64,7 +70,10 @@ class Request final : public DelegateInstance {
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
       Slot& slot = outputs_[i];
-      if (!slot.direct) continue;
+      if (!slot.direct) {
+        if (slot.fixed && slot.data == nullptr) PTERON_TRY(stage_output(slot, i));
+        continue;
+      }
       void* data = args.tensor(inputs_.size() + i).raw();
       if (slot.data == data && data != nullptr) continue;
       PTERON_TRY(point(slot, data, i, false));
@@ -125,8 +134,7 @@ class Request final : public DelegateInstance {
       slot.data = nullptr;
       return openvino_error(library_, Code::InvalidArgument,
                             slot.port->name + " of " + slot.port->describe() +
-                                " does not take shape " +
-                                describe_shape({slot.shape.data(), slot.rank}),
+                                " does not take shape " + describe_shape(slot.sizes()),
                             status);
     }
     slot.tensor = std::move(tensor);
@@ -137,13 +145,8 @@ class Request final : public DelegateInstance {
   Result<void> set_input(size_t index, Slot& slot, const Value& value) {
     if (value.kind != ValueKind::Tensor) return set_scalar(index, slot, value);
     const Tensor& tensor = *value.tensor;
-    bool same_shape = true;
-    if (!slot.fixed) {
-      same_shape = slot.rank == static_cast<size_t>(tensor.rank()) &&
-                   std::equal(tensor.sizes().begin(), tensor.sizes().end(), slot.shape.begin());
-      slot.rank = static_cast<size_t>(tensor.rank());
-      std::copy(tensor.sizes().begin(), tensor.sizes().end(), slot.shape.begin());
-    } else if (static_cast<size_t>(tensor.numel()) != slot.port->numel()) {
+    const bool same_shape = slot.has_shape(tensor.sizes());
+    if (slot.fixed && !same_shape && !(tensor.numel() == 1 && slot.port->is_single())) {
       return Error{Code::InvalidArgument, "the model's " + slot.port->name + " is " +
                                               slot.port->describe() + ", but got shape " +
                                               describe_shape(tensor.sizes())};
@@ -157,36 +160,21 @@ class Request final : public DelegateInstance {
         return Error{copied.error().code, slot.port->name + ": " + copied.error().message};
       data = slot.staging.data();
     }
-    if (same_shape && slot.data == data && data != nullptr) return {};
+    if ((slot.fixed || same_shape) && slot.data == data && data != nullptr) return {};
+    // Only now: until here the slot tells what OpenVINO has, whatever failed on the way.
+    if (!slot.fixed) {
+      slot.rank = static_cast<size_t>(tensor.rank());
+      std::copy(tensor.sizes().begin(), tensor.sizes().end(), slot.shape.begin());
+    }
     return point(slot, data, index, true);
   }
 
   Result<void> set_scalar(size_t index, Slot& slot, const Value& value) {
-    // A one-element tensor of the scalar's own dtype, converted like any other.
-    int64_t integer = value.kind == ValueKind::Bool ? value.boolean : value.integer;
-    double real = value.real;
-    const bool is_double = value.kind == ValueKind::Double;
     const DType to = *slot.port->dtype;
-    TensorDef def;
     PTERON_TRY(stage(slot, dtype_size(to)));
-    if (to == DType::Float32 || to == DType::Float64) {
-      // A number of the model's Python code becomes a tensor of the model's dtype, as in PyTorch.
-      if (!is_double) real = static_cast<double>(integer);
-      const float narrow = static_cast<float>(real);
-      const void* from = to == DType::Float32 ? static_cast<const void*>(&narrow) : &real;
-      std::memcpy(slot.staging.data(), from, dtype_size(to));
-    } else {
-      def.dtype = is_double ? DType::Float64 : DType::Int64;
-      if (!is_convertible(def.dtype, to)) {
-        return Error{Code::InvalidArgument, slot.port->name + " of " + slot.port->describe() +
-                                                " does not take a " + value_kind_name(value.kind)};
-      }
-      Tensor tensor(def);
-      tensor.set_raw(&integer);
-      auto copied = copy_from_tensor(tensor, slot.staging.data(), to);
-      if (!copied.ok())
-        return Error{copied.error().code, slot.port->name + ": " + copied.error().message};
-    }
+    auto stored = store_scalar(value, slot.staging.data(), to);
+    if (!stored.ok())
+      return Error{stored.error().code, slot.port->name + ": " + stored.error().message};
     if (slot.data == slot.staging.data()) return {};
     return point(slot, slot.staging.data(), index, true);
   }
@@ -198,8 +186,21 @@ class Request final : public DelegateInstance {
     return {};
   }
 
+  // An output of fixed shape that differs in dtype or memory order: OpenVINO writes to memory of
+  // ours, which stays.
+  Result<void> stage_output(Slot& slot, size_t index) {
+    size_t bytes = dtype_size(*slot.port->dtype);
+    for (const int64_t size : slot.sizes()) {
+      if (!checked_mul(bytes, static_cast<size_t>(size), bytes))
+        return Error{Code::ResourceLimit, slot.port->name + " does not fit memory"};
+    }
+    PTERON_TRY(stage(slot, bytes));
+    return point(slot, slot.staging.data(), index, false);
+  }
+
   Result<void> fetch_output(size_t index, Tensor& tensor) {
     const Slot& slot = outputs_[index];
+    if (slot.fixed) return keep_output(slot, slot.staging.data(), slot.sizes(), tensor);
     ov::ov_tensor_t* raw = nullptr;
     Status status =
         library_->ov_infer_request_get_output_tensor_by_index(handle_.get(), index, &raw);
@@ -213,14 +214,22 @@ class Request final : public DelegateInstance {
     if (status != Status::Ok) {
       return openvino_error(library_, Code::Failed, slot.port->name + " cannot be read", status);
     }
-    std::vector<int64_t> sizes(shape.dims, shape.dims + shape.rank);
+    Shape sizes{};
+    const auto rank = static_cast<size_t>(std::clamp<int64_t>(shape.rank, 0, kMaxRank));
+    std::copy_n(shape.dims, rank, sizes.begin());
+    const bool fits = shape.rank == static_cast<int64_t>(rank);
     library_->ov_shape_free(&shape);
-    const auto dtype = dtype_of(type);
-    if (!dtype || !is_convertible(*dtype, tensor.dtype())) {
-      return Error{Code::Failed, slot.port->name + " came as " + element_type_name(type) +
-                                     ", but the program wants " +
-                                     std::string(dtype_name(tensor.dtype()))};
+    if (!fits || type != slot.port->type) {
+      return Error{Code::Failed, slot.port->name + " of " + slot.port->describe() + " came as " +
+                                     element_type_name(type) + " of rank " +
+                                     std::to_string(shape.rank)};
     }
+    return keep_output(slot, data, {sizes.data(), rank}, tensor);
+  }
+
+  // Gives the program's tensor the shape and the values that came.
+  Result<void> keep_output(const Slot& slot, const void* data, std::span<const int64_t> sizes,
+                           Tensor& tensor) {
     const bool single =
         sizes.size() != static_cast<size_t>(tensor.rank()) && tensor.numel() == 1 &&
         std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size == 1; });
@@ -229,7 +238,7 @@ class Request final : public DelegateInstance {
       if (!resized.ok())
         return Error{Code::Failed, slot.port->name + ": " + resized.error().message};
     }
-    auto copied = copy_to_tensor(data, *dtype, tensor);
+    auto copied = copy_to_tensor(data, *slot.port->dtype, tensor);
     if (!copied.ok()) return Error{Code::Failed, slot.port->name + ": " + copied.error().message};
     return {};
   }

@@ -27,6 +27,9 @@ struct ExecutionReport {
   std::string precision;  // The precision in force, "f32"
   std::vector<std::pair<std::string, std::string>>
       properties;  // Read back: threads, streams, hint.
+  // What was asked for, by the same names: what `properties` lacks or has otherwise is not in
+  // force.
+  std::vector<std::pair<std::string, std::string>> requested = {};
 };
 
 // One operator inside a delegate, in the last run.

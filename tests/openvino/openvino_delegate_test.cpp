@@ -130,6 +130,17 @@ TEST_F(OpenvinoDelegate, AsksADeviceWithoutFp32ForAccuracyAlone) {
   EXPECT_EQ(fake_.log().find("INFERENCE_PRECISION_HINT"), std::string::npos) << fake_.log();
 }
 
+TEST_F(OpenvinoDelegate, AsksNoPrecisionOfADriverThatLacksTheWords) {
+  fake_.script(
+      "device NPU FP16,EXPORT_IMPORT A neural processor\n"
+      "without NPU EXECUTION_MODE_HINT\n");
+  ASSERT_TRUE(load_simple(on_device("NPU")).ok());
+  EXPECT_EQ(fake_.log().find("set NPU EXECUTION_MODE_HINT"), std::string::npos) << fake_.log();
+  OpenvinoOptions asked = on_device("NPU");
+  asked.config = {{"EXECUTION_MODE_HINT", "ACCURACY"}};
+  expect_error(load_simple(asked), Code::InvalidArgument, {"EXECUTION_MODE_HINT"});
+}
+
 TEST_F(OpenvinoDelegate, FastAsksForNoPrecision) {
   ASSERT_TRUE(load_simple(in_precision(Precision::Fast)).ok());
   EXPECT_EQ(fake_.log().find("ACCURACY"), std::string::npos) << fake_.log();

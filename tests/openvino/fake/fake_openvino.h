@@ -17,8 +17,8 @@
 //                                After SKIP good calls the function fails TIMES times (0: always).
 //   refuse DEVICE TEXT           Imports fail there with TEXT.
 //   property DEVICE KEY VALUES   A further property; VALUES, joined by '|', are allowed ("*": any,
-//   "#": a
-//                                number from 0 on), the first is the default.
+//                                "#": a number from 0 on), the first is the default.
+//   without DEVICE KEY           The device does not know the property.
 //   readonly DEVICE KEY VALUE    The same, but it cannot be set.
 //   borrow-blobs                 As OpenVINO 2026.4: import does not copy the blob, infer reads it.
 //   delay MILLISECONDS           What one inference takes.
@@ -30,16 +30,18 @@
 //
 // A model, as a blob to import or as IR text to read, is text too. Its first line is FAKEBLOB.
 //   FAKEBLOB
-//   input f32 ?,3 x              Element type, dimensions, name. Types: bool bf16 f16 f32 f64 i8
-//   i16 i32 output f32 ?,3 y             i64 u8 u16 u32 u64. A dimension is 4, ? or 2..8; "scalar"
-//   is rank 0,
-//                                "..." any rank.
-//   op copy                      Output i is input i: its bytes, its shape. One operation, of
-//   these: op add_one                   copy, plus one in the element's type (f16, bf16: the bits
-//   plus one) op add                       output 0 is input 0 plus input 1, of one shape op fill
-//   5,3 7                output 0 has this shape and this value everywhere, whatever comes in op
-//   count                     output 0 is a scalar i64: how often this request has run op fail TEXT
-//   inference fails with TEXT
+//   input f32 ?,3 x
+//   output f32 ?,3 y
+//   op add_one
+// An input or output has an element type (bool bf16 f16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64),
+// dimensions ("4", "?" or "2..8" each; "scalar" is rank 0, "..." any rank) and a name. There is one
+// operation:
+//   op copy        Output i is input i: its bytes, its shape.
+//   op add_one     The same, plus one in the element's type (f16, bf16: the bits plus one).
+//   op add         Output 0 is input 0 plus input 1, of one shape.
+//   op fill 5,3 7  Output 0 has this shape and this value everywhere, whatever comes in.
+//   op count       Output 0 is a scalar i64: how often this request has run.
+//   op fail TEXT   Inference fails with TEXT.
 // Anything else is refused, as a damaged blob is; no text makes the fake crash or allocate over 64
 // MB.
 #pragma once

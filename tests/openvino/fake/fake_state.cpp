@@ -153,6 +153,11 @@ std::string State::run_line(const std::string& line) {
     words >> name >> key;
     if (devices_.count(name) == 0) return "no such device";
     devices_[name].properties[key] = {{rest_of(words)}, false};
+  } else if (command == "without") {
+    std::string key;
+    words >> name >> key;
+    if (devices_.count(name) == 0 || devices_[name].properties.erase(key) == 0)
+      return "no such device or property";
   } else if (command == "borrow-blobs") {
     borrows_blobs_ = true;
   } else if (command == "delay") {

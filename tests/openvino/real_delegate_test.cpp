@@ -1,0 +1,142 @@
+// The delegate on real versions of OpenVINO, each where the environment says that it is
+// (PTERON_TEST_OPENVINO_2025_4_1 and so on), on the CPU: options in force, refusals, damaged blobs.
+// The values that programs compute are tests/golden's.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "openvino/openvino.h"
+#include "program/decode.h"
+
+namespace pteron {
+namespace {
+
+#define NEEDS(version, place)                                                               \
+  const char* const place = std::getenv("PTERON_TEST_OPENVINO_" version);                   \
+  if (place == nullptr) {                                                                   \
+    GTEST_SKIP() << "PTERON_TEST_OPENVINO_" version " does not say where that OpenVINO is"; \
+  }
+
+Program open_model(const std::string& name) {
+  auto file = open_file(std::string(PTERON_TEST_DATA) + "/models/" + name + ".pte", false);
+  EXPECT_TRUE(file.ok()) << file.error().message;
+  auto program = decode_program(*std::move(file));
+  EXPECT_TRUE(program.ok()) << program.error().message;
+  return *std::move(program);
+}
+
+using Compiled = Result<std::shared_ptr<CompiledDelegate>>;
+
+Compiled compile(const Program& program, const DelegateDef& def, OpenvinoOptions options) {
+  return make_openvino_delegate(std::move(options))->compile({def, program, "forward"});
+}
+Compiled compile(const Program& program, OpenvinoOptions options) {
+  return compile(program, program.plans.at(0).delegates.at(0), std::move(options));
+}
+
+OpenvinoOptions from(const char* place) {
+  OpenvinoOptions options;
+  options.library = place;
+  return options;
+}
+
+std::string value_of(const std::vector<std::pair<std::string, std::string>>& pairs,
+                     const std::string& key) {
+  for (const auto& [name, value] : pairs) {
+    if (name == key) return value;
+  }
+  return "(none)";
+}
+
+void expect_error(const Compiled& compiled, Code wanted, std::initializer_list<const char*> texts) {
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_EQ(compiled.error().code, wanted) << compiled.error().message;
+  for (const char* text : texts) {
+    EXPECT_NE(compiled.error().message.find(text), std::string::npos) << compiled.error().message;
+  }
+}
+
+TEST(RealDelegate, AnImportedBlobObeysTheOptions) {
+  NEEDS("2025_4_1", place);
+  const Program program = open_model("lstm_openvino");
+  OpenvinoOptions options = from(place);
+  options.threads = 1;
+  options.hint = Hint::Throughput;
+  const auto compiled = compile(program, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+  const ExecutionReport report = (*compiled)->report();
+  EXPECT_EQ(report.precision, "f32");
+  EXPECT_EQ(report.device, "CPU");
+  EXPECT_EQ(report.ran_by, "OpenVINO 2025.4.1");
+  EXPECT_EQ(value_of(report.properties, "EXECUTION_MODE_HINT"), "ACCURACY");
+  EXPECT_EQ(value_of(report.properties, "INFERENCE_NUM_THREADS"), "1");
+  EXPECT_EQ(value_of(report.properties, "ENABLE_CPU_PINNING"), "NO");
+  EXPECT_EQ(value_of(report.properties, "PERFORMANCE_HINT"), "THROUGHPUT");
+  EXPECT_NE(value_of(report.properties, "EXECUTION_DEVICES").find("CPU"), std::string::npos);
+  EXPECT_EQ(value_of(report.requested, "INFERENCE_PRECISION_HINT"), "f32");
+}
+
+TEST(RealDelegate, NamesAWrongPropertyAndWorksAfterwards) {
+  NEEDS("2025_4_1", place);
+  const Program program = open_model("pnet_openvino");
+  OpenvinoOptions unknown = from(place);
+  unknown.config = {{"NO_SUCH_KEY", "1"}};
+  expect_error(compile(program, unknown), Code::InvalidArgument, {"NO_SUCH_KEY=1", "says"});
+  OpenvinoOptions value = from(place);
+  value.config = {{"INFERENCE_NUM_THREADS", "many"}};
+  expect_error(compile(program, value), Code::InvalidArgument, {"INFERENCE_NUM_THREADS=many"});
+  EXPECT_TRUE(compile(program, from(place)).ok());
+}
+
+TEST(RealDelegate, SaysThatADamagedBlobIsDamaged) {
+  NEEDS("2025_4_1", place);
+  const Program program = open_model("pnet_openvino");
+  const DelegateDef whole = program.plans.at(0).delegates.at(0);
+  const auto expect_damaged = [&](std::vector<std::byte> bytes) {
+    DelegateDef def = whole;
+    def.payload = bytes;
+    expect_error(compile(program, def, from(place)), Code::Malformed, {"damaged"});
+  };
+  const std::vector<std::byte> good(whole.payload.begin(), whole.payload.end());
+  for (const size_t percent : {0, 10, 50, 99}) {
+    // Below its header it may be any device's.
+    std::vector<std::byte> cut(good.begin(),
+                               good.begin() + static_cast<long>(good.size() * percent / 100));
+    if (cut.empty() || cut.size() >= 48) expect_damaged(cut);
+  }
+  for (const size_t from_end : {2, 3, 4}) {  // The end of the obscured IR's last tag.
+    std::vector<std::byte> changed = good;
+    changed[changed.size() - from_end] ^= std::byte{0x40};
+    expect_damaged(changed);
+  }
+  EXPECT_TRUE(compile(program, from(place)).ok());
+}
+
+TEST(RealDelegate, NamesDevicesWhereTheOneAskedForIsNotThere) {
+  NEEDS("2025_4_1", place);
+  const Program program = open_model("pnet_openvino");
+  OpenvinoOptions options = from(place);
+  options.device = "NPU";
+  expect_error(compile(program, options), Code::Missing, {"NPU", "CPU"});
+}
+
+TEST(RealDelegate, OpenVino2026RefusesOlderBlobsAndNamesBothVersions) {
+  NEEDS("2026_4_1", place);
+  for (const char* model : {"lstm_openvino", "pnet_openvino", "crepe_openvino"}) {
+    const Program program = open_model(model);
+    expect_error(compile(program, from(place)), Code::Unsupported,
+                 {"before 2026", "OpenVINO 2026.4.1", "export the model again", "magic"});
+  }
+}
+
+TEST(RealDelegate, AnOlderReleaseIsBlamedForOperatorsThatItLacks) {
+  NEEDS("2025_1_0", place);
+  const Program program = open_model("pnet_openvino");
+  expect_error(compile(program, from(place)), Code::Unsupported,
+               {"not by OpenVINO 2025.1.0", "export the model again"});
+}
+
+}  // namespace
+}  // namespace pteron
