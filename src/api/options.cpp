@@ -88,6 +88,7 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   for (size_t i = 0; i < in.weights_count; ++i) out.weights.emplace_back(in.weights[i]);
   RuntimeOptions& runtime = out.runtime;
   runtime.profile = in.profile != 0;
+  runtime.threads = in.threads;
   if (in.instruction_limit > 0) runtime.instruction_limit = in.instruction_limit;
   if (in.memory_limit > 0) runtime.memory_limit = in.memory_limit;
   if (in.allocator != nullptr) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/thread_pool.h"
+
 namespace pteron {
 namespace {
 
@@ -41,6 +43,7 @@ struct CompiledEntry {
 struct LoadedProgram::State {
   Program program;
   RuntimeOptions options;
+  std::unique_ptr<ThreadPool> pool;
   std::unordered_map<std::string_view, const Kernel*> kernels;
   std::unordered_map<std::string_view, const WeightsEntry*> weights;
   std::mutex mutex;  // Guards the table below, not its entries.
@@ -55,6 +58,14 @@ Result<std::shared_ptr<LoadedProgram>> LoadedProgram::make(Program program,
   auto state = std::make_unique<State>();
   state->program = std::move(program);
   state->options = std::move(options);
+  if (state->options.parallel_for.run == nullptr) {
+    state->pool = std::make_unique<ThreadPool>(state->options.threads);
+    state->options.parallel_for = {
+        [](void* pool, size_t count, size_t grain, ParallelBody body, void* argument) {
+          static_cast<ThreadPool*>(pool)->run(count, grain, body, argument);
+        },
+        state->pool.get()};
+  }
   for (const auto& table : state->options.kernels) {
     for (const Kernel& kernel : table) state->kernels.emplace(kernel.name, &kernel);
   }

@@ -18,7 +18,7 @@
 
 namespace pteron {
 
-// The application's threads, or null for none.
+// The application's threads.
 struct ParallelFor {
   void (*run)(void* context, size_t count, size_t grain, ParallelBody body,
               void* argument) = nullptr;
@@ -30,7 +30,8 @@ struct RuntimeOptions {
   std::vector<std::shared_ptr<Delegate>> delegates;
   std::vector<Weights> weights;
   std::shared_ptr<Allocator> allocator;  // Null: the system's.
-  ParallelFor parallel_for;
+  ParallelFor parallel_for;              // None: a pool of our own, one a program,
+  int threads = 0;  // of so many threads; 0: the cores that this process may use.
   uint64_t instruction_limit = 10'000'000;    // Instructions in one run, ExecuTorch's bound.
   uint64_t memory_limit = uint64_t{8} << 30;  // Of a method's own buffers, in bytes.
   bool profile = false;
