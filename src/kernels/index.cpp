@@ -367,7 +367,107 @@ Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
   return {};
 }
 
+// Sums, means or maxima of bags of rows. What PyTorch keeps beside them for training (out1 to out3:
+// each index's bag, the bags' sizes, the rows of the maxima) is filled where the program's tensors
+// have room for it.
+Result<void> embedding_bag(Context& context, const Args& args, const Kernel&) {
+  const Tensor& weight = args.tensor(0);
+  const Tensor& index = args.tensor(1);
+  const Tensor& offsets = args.tensor(2);
+  const int64_t mode = args.integer(4);
+  const Tensor* factors = args.optional_tensor(6);
+  const bool has_last = args.boolean(7);
+  const int64_t padding = args.integer(8);
+  Tensor& out = args.tensor(9);
+  if (weight.rank() != 2 || !is_float(weight.dtype()) || out.dtype() != weight.dtype())
+    return kernel_error("embedding bags of argument 0, " + weight.describe() + ", into " +
+                        out.describe());
+  if (index.rank() != 1 || !is_index(index.dtype()) || offsets.rank() != 1 ||
+      !is_index(offsets.dtype()) || (has_last && offsets.numel() == 0))
+    return kernel_error("embedding bags by " + index.describe() + " and offsets of " +
+                        offsets.describe());
+  if (mode < 0 || mode > 2)
+    return kernel_error("embedding bag mode " + std::to_string(mode) + "; 0, 1 or 2 is wanted");
+  if (factors && (mode != 0 || factors->numel() != index.numel() || !is_float(factors->dtype())))
+    return kernel_error("embedding bag weights of " + factors->describe() + " for " +
+                        index.describe());
+  const int64_t bags = offsets.numel() - (has_last ? 1 : 0);
+  const int64_t width = weight.size(1);
+  const int64_t* rows = load_all<int64_t>(context, index);
+  const int64_t* starts = load_all<int64_t>(context, offsets);
+  for (int64_t b = 0; b < offsets.numel(); ++b) {
+    const int64_t least = b == 0 ? 0 : starts[b - 1];
+    if (starts[b] < least || starts[b] > index.numel() || (b == 0 && starts[b] != 0))
+      return Error{Code::Failed, "offset " + std::to_string(starts[b]) + " of bag " +
+                                     std::to_string(b) + " of " + std::to_string(index.numel()) +
+                                     " indices"};
+  }
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    if (rows[i] < 0 || rows[i] >= weight.size(0)) return out_of_range(rows[i], weight.size(0));
+  }
+  const int64_t shape[] = {bags, width};
+  PTERON_TRY(out.resize(shape));
+  const auto count = [](int64_t n) { return static_cast<size_t>(n); };
+  int64_t* bag_of = context.scratch_array<int64_t>(count(index.numel()));
+  int64_t* sizes = context.scratch_array<int64_t>(count(bags));
+  int64_t* greatest = context.scratch_array<int64_t>(count(out.numel()));
+  std::fill_n(bag_of, index.numel(), 0);
+  std::fill_n(greatest, out.numel(), 0);
+  PTERON_TRY(with_compute_type(weight.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* w = load_all<C>(context, weight);
+    const C* f = factors ? load_all<C>(context, *factors) : nullptr;
+    C* y = context.scratch_array<C>(count(out.numel()));
+    std::fill_n(y, out.numel(), C(0));
+    for (int64_t b = 0; b < bags; ++b) {
+      // Where the last offset is short of the end, PyTorch still counts what follows to the last
+      // bag; only its fast path leaves it out of the sum.
+      const int64_t end = b + 1 < bags ? starts[b + 1] : index.numel();
+      const bool is_short =
+          has_last && b + 1 == bags && mode != 2 && padding < 0 && weight.dtype() != DType::Float64;
+      C* to = y + b * width;
+      sizes[b] = 0;
+      for (int64_t i = starts[b]; i < end; ++i) {
+        bag_of[i] = b;
+        if (rows[i] == padding) continue;
+        if (is_short && i >= starts[b + 1]) {
+          ++sizes[b];
+          continue;
+        }
+        const C* row = w + rows[i] * width;
+        for (int64_t k = 0; k < width; ++k) {
+          if (mode != 2) {
+            to[k] += f ? row[k] * f[i] : row[k];
+          } else if (sizes[b] == 0 || row[k] > to[k]) {
+            to[k] = row[k];
+            greatest[b * width + k] = rows[i];
+          }
+        }
+        ++sizes[b];
+      }
+      if (mode == 1 && sizes[b] > 0) {
+        for (int64_t k = 0; k < width; ++k) to[k] /= static_cast<C>(sizes[b]);
+      }
+    }
+    store_all(y, out);
+    return {};
+  }));
+  const std::pair<const int64_t*, int64_t> kept[] = {
+      {bag_of, index.numel()}, {sizes, bags}, {greatest, out.numel()}};
+  for (size_t i = 0; i < 3; ++i) {
+    Tensor& beside = args.tensor(10 + i);
+    if (beside.dtype() != DType::Int64 && beside.dtype() != DType::Int32)
+      return kernel_error("argument " + std::to_string(10 + i) + " is " + beside.describe());
+    for (int64_t k = 0; k < beside.numel(); ++k) {
+      const int64_t value = beside.numel() == kept[i].second ? kept[i].first[k] : 0;
+      store(beside.dtype(), beside.raw(), k, 1, 1, &value);
+    }
+  }
+  return {};
+}
+
 constexpr Kernel kTable[] = {
+    {"aten::_embedding_bag.out", "TTTBIBtBI>TTTT", embedding_bag},
     {"aten::embedding.out", "TTIBB>T", embedding_},
     {"aten::gather.out", "TITB>T", gather_},
     {"aten::index.Tensor_out", "Tv>T", index_},

@@ -19,6 +19,7 @@ std::span<const Kernel> pool_kernels();
 std::span<const Kernel> prim_kernels();
 std::span<const Kernel> quantized_kernels();
 std::span<const Kernel> reduce_kernels();
+std::span<const Kernel> resample_kernels();
 std::span<const Kernel> unary_kernels();
 
 // All of them.
