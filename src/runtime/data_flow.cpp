@@ -182,23 +182,47 @@ UnwrittenReads find_unwritten_reads(const Plan& plan, const std::vector<Access>&
       if (accesses[k].reads) read(accesses[k].value);
     }
     for (size_t k = i; k < end; ++k) {
-      if (!accesses[k].writes) continue;
-      const TensorDef* def = tensor_def(plan, accesses[k].value);
-      // Planned memory 2 and up is for buffers that methods share.
-      if (def->allocation && def->allocation->memory_id >= 2) read(accesses[k].value);
-      write(accesses[k].value);
+      if (accesses[k].writes) write(accesses[k].value);
     }
     i = end;
   }
   for (const auto& move : moves) read(move.first);
   for (ValueIndex value = 0; value < plan.values.size(); ++value) {
     const TensorDef* def = tensor_def(plan, value);
-    if (def && def->allocation && (def->data || def->external)) out.is_state[value] = true;
+    // Exporters name buffers and weights, never intermediate results.
+    if (def && def->allocation && (def->data || def->external || !def->name.empty()))
+      out.is_state[value] = true;
   }
   for (const ValueIndex output : plan.outputs) read(output);
   for (const ValueIndex input : plan.inputs) out.is_state[input] = false;
   return out;
 }
+
+// What jumps leave of the program's order: a step after the last jump back, and outside of what
+// jumps forward pass over, runs exactly once, after every earlier step that runs at all and before
+// every later one.
+class Order {
+ public:
+  explicit Order(const std::vector<std::vector<Step>>& chains) {
+    for (const auto& chain : chains) {
+      const size_t first = is_passed_over_.size();
+      size_t reach = 0;  // Where the jumps forward so far go at most.
+      for (size_t i = 0; i < chain.size(); ++i) {
+        is_passed_over_.push_back(i < reach);
+        if (chain[i].kind != StepKind::JumpFalse) continue;
+        if (chain[i].to <= i) after_loops_ = first + i + 1;
+        reach = std::max<size_t>(reach, chain[i].to);
+      }
+    }
+  }
+  // Whether an earlier step, or this one, may run after it.
+  bool may_repeat(size_t step) const { return step < after_loops_; }
+  bool runs_once(size_t step) const { return !may_repeat(step) && !is_passed_over_[step]; }
+
+ private:
+  size_t after_loops_ = 0;  // The first step after the last jump back.
+  std::vector<bool> is_passed_over_;
+};
 
 // Of the states that lie in the same memory, one: the largest, then the first.
 std::vector<ValueIndex> without_views(const Plan& plan, const std::vector<bool>& is_state) {
@@ -286,11 +310,7 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
     if (access.reads) changed_in_place[access.value] = true;
     writer[access.value] = access.step;
   }
-  const bool has_jumps = std::any_of(chains.begin(), chains.end(), [](const auto& chain) {
-    return std::any_of(chain.begin(), chain.end(), [](const Step& step) {
-      return step.kind == StepKind::JumpFalse || step.kind == StepKind::Free;
-    });
-  });
+  const Order order(chains);
   for (const ValueIndex value : plan.inputs) {
     const TensorDef* def = tensor_def(plan, value);
     bool borrowable = def && writes[value] == 0 && !(writes_moved_input && moved[value]) &&
@@ -300,7 +320,7 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
     // array.
     for (size_t i = 0; borrowable && i < accesses.size(); ++i) {
       const Access& access = accesses[i];
-      const bool later_read = has_jumps || access.step < last_read[value];
+      const bool later_read = order.may_repeat(access.step) || access.step < last_read[value];
       borrowable = !(access.writes && later_read && access.value != value &&
                      overlaps(*def, *tensor_def(plan, access.value)));
     }
@@ -311,10 +331,12 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
   for (const ValueIndex output : plan.outputs) ++times_output[output];
   for (const ValueIndex value : plan.outputs) {
     const TensorDef* def = tensor_def(plan, value);
-    bool redirectable = def && !has_jumps && !input[value] && !moved[value] &&
+    // Methods may share planned memory 2 and up, and read there what this one leaves.
+    const bool is_shared = def && def->allocation && def->allocation->memory_id >= 2;
+    bool redirectable = def && !is_shared && !input[value] && !moved[value] &&
                         !unwritten.is_state[value] && writes[value] == 1 &&
-                        !changed_in_place[value] && times_output[value] == 1 &&
-                        plan.outputs.size() * count <= kMostPairs;
+                        order.runs_once(writer[value]) && !changed_in_place[value] &&
+                        times_output[value] == 1 && plan.outputs.size() * count <= kMostPairs;
     for (ValueIndex other = 0; redirectable && other < count; ++other) {
       const TensorDef* other_def = other != value ? tensor_def(plan, other) : nullptr;
       if (!other_def || !overlaps(*def, *other_def)) continue;

@@ -31,16 +31,16 @@ void for_each_tensor(const Plan& plan, ValueIndex arg, Visit&& visit) {
 }
 
 struct DataFlow {
-  // The tensors whose contents outlive a run: those that have initial data, or are read before
-  // anything has written them, or lie in memory that methods share and are changed. One for each
-  // piece of memory, however many values name it.
+  // The tensors whose contents outlive a run: those that have initial data or a name, or are read
+  // (also to be changed in place) before anything has written them. One for each piece of memory,
+  // however many values name it.
   std::vector<ValueIndex> states;
   // The planned tensors that have initial data, a .ptd file's or the program's.
   std::vector<ValueIndex> initialized;
   // By position among the inputs: nothing writes to the tensor or to one that may share its memory.
   std::vector<bool> input_is_borrowable;
-  // By position among the outputs: one instruction writes the tensor, and nobody reads its planned
-  // place by another name.
+  // By position among the outputs: one instruction writes the tensor, exactly once in each run,
+  // and nobody reads its planned place by another name.
   std::vector<bool> output_is_redirectable;
 };
 

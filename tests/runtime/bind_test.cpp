@@ -553,5 +553,29 @@ TEST(Outputs, AreThereAfterARunOnly) {
   EXPECT_FALSE(method->output(1).ok());
 }
 
+TEST(Outputs, AfterABranchAreWrittenToTheCallersMemoryEitherWay) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2});
+  const ValueIndex positive = maker.planned({2}, DType::Bool);
+  const ValueIndex t = maker.planned({2});
+  const ValueIndex out = maker.planned({2});
+  maker.call("test::is_positive", {x, positive, positive});
+  maker.call("test::scale", {x, maker.integer(2), t, t});
+  maker.jump_false(positive, 4);
+  maker.call("test::copy_", {t, x, t});
+  maker.call("test::scale", {t, maker.integer(3), out, out});
+  const auto method = *load_method(maker.inputs({x}).outputs({out}));
+  auto bound = floats({2}, {0, 0});
+  ASSERT_TRUE(method->bind_output(0, bound.host()).ok());
+  for (const float value : {1.0F, -1.0F, 2.0F}) {
+    auto array = floats({2}, {value, value});
+    const HostValue host = array.host();
+    ASSERT_TRUE(method->run(std::span(&host, 1)).ok());
+    const float wanted = value > 0 ? 3 * value : 6 * value;
+    EXPECT_EQ(bound.values, (std::vector<float>{wanted, wanted}));
+    EXPECT_EQ(std::get<ArrayView>(*method->output(0)).data, bound.values.data());
+  }
+}
+
 }  // namespace
 }  // namespace pteron::test

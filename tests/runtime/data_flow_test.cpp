@@ -167,15 +167,69 @@ TEST(DataFlow, DoesNotRedirectWhatIsWrittenTwiceNamedTwiceOrChangedInPlace) {
   EXPECT_FALSE(Analysis(appended.inputs({x}).outputs({y})).redirects());
 }
 
-TEST(DataFlow, WithJumpsDoesNotRedirect) {
+// y = x; jump to `destination` unless true; z = y.
+Analysis around_a_jump(uint32_t destination) {
   PlanMaker maker;
   const ValueIndex x = maker.planned({4});
   const ValueIndex y = maker.planned({4});
+  const ValueIndex z = maker.planned({4});
   maker.call("test::scale", {x, maker.integer(1), y, y});
+  maker.jump_false(maker.boolean(true), destination);
+  maker.call("test::scale", {y, maker.integer(1), z, z});
+  return Analysis(maker.inputs({x}).outputs({y, z}));
+}
+
+TEST(DataFlow, RedirectsAnOutputThatNoJumpPassesOverOrComesBackTo) {
+  const Analysis back = around_a_jump(0);
+  EXPECT_FALSE(back.redirects(0)) << "it may be written again";
+  EXPECT_TRUE(back.redirects(1)) << "after the loop";
+  EXPECT_TRUE(back.borrows());
+  const Analysis over = around_a_jump(3);
+  EXPECT_TRUE(over.redirects(0)) << "before the jump";
+  EXPECT_FALSE(over.redirects(1)) << "it may not be written at all";
+  const Analysis next = around_a_jump(2);
+  EXPECT_TRUE(next.redirects(0));
+  EXPECT_TRUE(next.redirects(1));
+  // A loop of one instruction, which never ends or never begins.
+  const Analysis itself = around_a_jump(1);
+  EXPECT_FALSE(itself.redirects(0));
+  EXPECT_TRUE(itself.redirects(1));
+}
+
+TEST(DataFlow, DoesNotRedirectAnOutputWhosePlaceALaterBranchReads) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned_at(64, {4});
+  const ValueIndex out = maker.planned_at(0, {4});
+  const ValueIndex view = maker.planned_at(0, {2, 2});
+  const ValueIndex other = maker.planned_at(128, {2, 2});
+  maker.call("test::scale", {x, maker.integer(1), out, out});
+  maker.jump_false(maker.boolean(true), 3);
+  maker.call("test::scale", {view, maker.integer(1), other, other});
+  EXPECT_FALSE(Analysis(maker.inputs({x}).outputs({out})).redirects());
+}
+
+TEST(DataFlow, DoesNotRedirectAnOutputInALoopWhosePlaceTheNextRoundReads) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned_at(64, {4});
+  const ValueIndex other = maker.planned_at(128, {2, 2});
+  const ValueIndex view = maker.planned_at(0, {2, 2});
+  const ValueIndex out = maker.planned_at(0, {4});
+  maker.call("test::scale", {x, maker.integer(1), out, out});
+  maker.call("test::scale", {view, maker.integer(1), other, other});
+  maker.call("test::scale", {x, maker.integer(1), out, out});
+  maker.jump_false(maker.boolean(true), 1);
+  EXPECT_FALSE(Analysis(maker.inputs({x}).outputs({out})).redirects());
+}
+
+TEST(DataFlow, DoesNotBorrowAnInputThatALoopReadsAfterItsPlaceWasWrittenTo) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned_at(0, {4});
+  const ValueIndex y = maker.planned_at(64, {4});
+  const ValueIndex z = maker.planned_at(0, {4});
+  maker.call("test::scale", {x, maker.integer(1), y, y});
+  maker.call("test::scale", {y, maker.integer(1), z, z});
   maker.jump_false(maker.boolean(true), 0);
-  const Analysis flow(maker.inputs({x}).outputs({y}));
-  EXPECT_FALSE(flow.redirects());
-  EXPECT_TRUE(flow.borrows());
+  EXPECT_FALSE(Analysis(maker.inputs({x}).outputs({z})).borrows());
 }
 
 TEST(DataFlow, FindsStateThatIsReadBeforeItIsWritten) {
@@ -200,15 +254,31 @@ TEST(DataFlow, NamesStateOnceThoughItIsReadAsAViewToo) {
   EXPECT_EQ(Analysis(maker.inputs({x}).outputs({sum})).states(), std::vector<ValueIndex>{cache});
 }
 
-TEST(DataFlow, FindsStateWithInitialDataAndInMemoryThatMethodsShare) {
+TEST(DataFlow, FindsStateThatHasInitialDataOrANameOrIsChangedInPlace) {
   PlanMaker maker;
   const ValueIndex x = maker.planned({4});
-  const ValueIndex shared = maker.planned({4}, DType::Float32, 2);
+  const ValueIndex changed = maker.planned({4}, DType::Float32, 2);
   const ValueIndex started = maker.initialized({2}, {1, 2});
-  maker.call("test::copy_", {shared, x, shared});
-  const Analysis flow(maker.inputs({x}));
-  EXPECT_EQ(flow.states(), (std::vector<ValueIndex>{shared, started}));
+  const ValueIndex named = maker.planned({4});
+  maker.def(named).name = "b_last";
+  maker.call("test::copy_", {changed, x, changed});
+  maker.call("test::scale", {x, maker.integer(1), named, named});
+  const Analysis flow(maker.inputs({x}).outputs({named}));
+  EXPECT_EQ(flow.states(), (std::vector<ValueIndex>{changed, started, named}));
   EXPECT_EQ((*flow.result).initialized, std::vector<ValueIndex>{started});
+  EXPECT_FALSE(flow.redirects()) << "it would be missing from the state";
+}
+
+TEST(DataFlow, CallsAResultNoStateWhateverMemoryItLiesIn) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({4}, DType::Float32, 3);
+  const ValueIndex y = maker.planned({4}, DType::Float32, 2);
+  const ValueIndex z = maker.planned({4}, DType::Float32, 3);
+  maker.call("test::scale", {x, maker.integer(1), y, y});
+  maker.call("test::scale", {y, maker.integer(1), z, z});
+  const Analysis flow(maker.inputs({x}).outputs({z}));
+  EXPECT_TRUE(flow.states().empty());
+  EXPECT_FALSE(flow.redirects()) << "another method may share the memory, and read it there";
 }
 
 TEST(DataFlow, RefusesAConstantThatIsWrittenTo) {
