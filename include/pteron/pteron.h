@@ -13,7 +13,8 @@
  * 5. A pteron_program is immutable: any thread may use it. A pteron_method belongs to one thread at
  * a time; a call that finds it in use returns PTERON_BUSY. Methods of one program run in parallel.
  *    Methods that share state (shares_state_with) count as one method in this respect.
- * 6. After a failed call, the program and the method still work.
+ * 6. After a failed call, the program and the method still work. A run that fails half-way may have
+ *    changed some state buffers already (see pteron_method_get_state); nothing is rolled back.
  * 7. The library prints nothing, never ends the process, and lets no C++ exception out.
  *
  * A first program:
@@ -364,7 +365,10 @@ PTERON_API pteron_status pteron_method_get_output(pteron_method* method, size_t 
                                                   pteron_value* value, pteron_error** error);
 
 /* State: the buffers that the method keeps from one run to the next (a KV cache, running
- * statistics). */
+ * statistics). A run that was refused (an input that does not fit) leaves them as they were. One
+ * that failed while it ran leaves in each what its instructions wrote until then, perhaps a part of
+ * a new value: set them, or put them back with pteron_method_reset_state, before they are relied
+ * on. */
 PTERON_API size_t pteron_method_state_count(const pteron_method* method);
 PTERON_API pteron_status pteron_method_state_spec(const pteron_method* method, size_t index,
                                                   pteron_spec* spec, pteron_error** error);

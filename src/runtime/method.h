@@ -1,6 +1,7 @@
 // A loaded method: planned memory, bound inputs and outputs, and the loop over instructions.
 //
-// One thread at a time. A failed call leaves the method as usable as before it.
+// One thread at a time. A failed call leaves the method as usable as before it; of its state, what
+// the instructions before the failure wrote stays written.
 #pragma once
 
 #include <cstdint>

@@ -116,6 +116,40 @@ TEST(State, StaysAtItsPlaceThoughTheProgramFreesIt) {
   EXPECT_EQ(state(*method), (std::vector<float>{10, 20}));
 }
 
+TEST(State, AfterAFailedRunIsWhatTheRunLeftUntilItIsReset) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2});
+  const ValueIndex buffer = started(maker);
+  const ValueIndex later = maker.initialized({2}, {1, 2});
+  const ValueIndex sum = maker.planned({2});
+  const ValueIndex y = maker.planned({2});
+  maker.call("test::add", {buffer, x, sum, sum});
+  maker.call("test::copy_", {buffer, sum, buffer});
+  maker.call("test::fail", {x, y, y});
+  maker.call("test::copy_", {later, sum, later});
+  const auto method = *load_method(maker.inputs({x}).outputs({sum}));
+  ASSERT_FALSE(run(*method, 1).ok());
+  EXPECT_FALSE(method->output(0).ok());
+  // What came before the failure has happened, what comes after it has not.
+  EXPECT_EQ(state(*method, 0), (std::vector<float>{11, 21}));
+  EXPECT_EQ(state(*method, 1), (std::vector<float>{1, 2}));
+  method->reset_state();
+  EXPECT_EQ(state(*method, 0), (std::vector<float>{10, 20}));
+  EXPECT_EQ(state(*method, 1), (std::vector<float>{1, 2}));
+  auto kept = floats({2}, {5, 6});
+  ASSERT_TRUE(method->set_state(0, kept.host()).ok());
+  EXPECT_EQ(state(*method, 0), kept.values);
+}
+
+TEST(State, OfARunThatWasRefusedIsAsBefore) {
+  const auto method = *load_method(accumulator(started));
+  ASSERT_TRUE(run(*method, 1).ok());
+  auto wrong = floats({3}, {1, 2, 3});
+  const HostValue values[] = {wrong.host()};
+  ASSERT_FALSE(method->run(values).ok());
+  EXPECT_EQ(state(*method), (std::vector<float>{11, 21}));
+}
+
 TEST(State, OfTwoMethodsIsTheirOwn) {
   const auto program = *load_program({accumulator(started)});
   const auto a = *Method::load(program, "forward");
