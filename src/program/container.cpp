@@ -122,7 +122,7 @@ Result<Container> read_program_container(const FileBytes& file) {
     return malformed(file, "the extended header places the segments past any file's end");
   }
   end = std::max(end, program_size);
-  if (program_size < kHeadSize || end > bytes.size()) {
+  if (end > bytes.size()) {
     return malformed(file, "the file has " + std::to_string(bytes.size()) +
                                " bytes, but its header speaks of " + std::to_string(end) +
                                "; is it cut short?");

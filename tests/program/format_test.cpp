@@ -97,6 +97,13 @@ TEST(Format, TakesEachLengthOfTheExtendedHeader) {
   }
 }
 
+TEST(Format, ReadsNothingPastAnExtendedHeaderOf24Bytes) {
+  PteFile file = simple();
+  file.header_length = 24;
+  file.patch = [](ByteVector& bytes) { put(bytes, 32, ~uint64_t{0}); };
+  EXPECT_EQ(refusal(file), "");
+}
+
 // As before segments: constants and payloads inside the FlatBuffer, and nothing after it.
 PteFile without_segments() {
   PteFile file = simple();

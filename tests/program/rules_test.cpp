@@ -51,6 +51,9 @@ TEST(Rules, OfMethods) {
       {"its name has control characters", [&](PteFile& f) { name(f) = "a\nb"; }},
       {"its name has control characters", [&](PteFile& f) { name(f) = std::string("a\0b", 3); }},
       {"its name is not UTF-8", [&](PteFile& f) { name(f) = "a\xff"; }},
+      {"its name is not UTF-8", [&](PteFile& f) { name(f) = "\xf0\x8f\xbf\xbf"; }},
+      {"its name is not UTF-8", [&](PteFile& f) { name(f) = "\xf4\x90\x80\x80"; }},
+      {"its name is not UTF-8", [&](PteFile& f) { name(f) = "\xe5\x89"; }},
       {"its encoding of the inputs is not UTF-8",
        [](PteFile& f) { f.plan().container_meta_type->encoded_inp_str = "\xc0\x80"; }},
       {"its encoding of the outputs is not UTF-8",
@@ -168,6 +171,11 @@ TEST(Rules, OfShapes) {
       {"not a permutation", order({0, 2})},
       {"not a permutation", order({255, 0})},
   });
+  // Countable in 64 bits, but not with room to spare.
+  expect_refused({{"multiply to more than any memory", [&](PteFile& f) {
+                     shape({kMax, kMax, 3})(f);
+                     f.tensor(value::Unplanned).scalar_type = pte::ScalarType::Byte;
+                   }}});
   PteFile largest = simple();
   shape(std::vector<int32_t>(16, 1))(largest);
   EXPECT_EQ(refusal(largest), "");
