@@ -263,7 +263,9 @@ typedef struct pteron_program_options {
                         on disk */
   int32_t profile;   /* 1: methods can be profiled; costs a little at each run */
   int32_t reserved;
-  uint64_t memory_limit;      /* the most planned memory per method, in bytes. 0: 8 GiB */
+  /* the most planned memory per method, and the most that one operator may take besides while it
+   * runs, in bytes. 0: 8 GiB */
+  uint64_t memory_limit;
   uint64_t instruction_limit; /* the most instructions per run. 0: 10 million */
   /* The next four are copied; their contexts must outlive the program and its methods. */
   const pteron_allocator* allocator;

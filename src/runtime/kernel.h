@@ -2,7 +2,8 @@
 //
 // The signature is checked against the program when a method is loaded, so a kernel's function may
 // rely on the number and kinds of its arguments. Dtypes and shapes it must check itself: a file
-// can hold any. It must not write outside its outputs, whatever the file says.
+// can hold any. It must not write outside its outputs, whatever the file says. What it writes
+// shares no memory with its other arguments: the runtime refuses such a call.
 #pragma once
 
 #include <cassert>

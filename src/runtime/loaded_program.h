@@ -32,8 +32,9 @@ struct RuntimeOptions {
   std::shared_ptr<Allocator> allocator;  // Null: the system's.
   ParallelFor parallel_for;              // None: a pool of our own, one a program,
   int threads = 0;  // of so many threads; 0: the cores that this process may use.
-  uint64_t instruction_limit = 10'000'000;    // Instructions in one run, ExecuTorch's bound.
-  uint64_t memory_limit = uint64_t{8} << 30;  // Of a method's own buffers, in bytes.
+  uint64_t instruction_limit = 10'000'000;  // Instructions in one run, ExecuTorch's bound.
+  // Bytes of a method's own buffers, and of the scratch memory of one call.
+  uint64_t memory_limit = uint64_t{8} << 30;
   bool profile = false;
   // Keeps alive what the tables point at (an application's operators).
   std::shared_ptr<const void> keep;

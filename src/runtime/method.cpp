@@ -26,6 +26,8 @@ bool is_false(const Value& condition) {
 }  // namespace
 
 void* MethodContext::scratch(size_t bytes) {
+  if (bytes > memory_limit_ - taken_) throw ScratchLimit();
+  taken_ += bytes;
   blocks_.emplace_back(allocator_, std::max<size_t>(bytes, 1));
   return blocks_.back().data();
 }
@@ -47,6 +49,32 @@ const std::vector<ValueSpec>& Method::inputs() const { return state_->input_spec
 const std::vector<ValueSpec>& Method::outputs() const { return state_->output_specs; }
 const std::vector<ValueSpec>& Method::states() const { return state_->state_specs; }
 
+// A kernel may read an input after it has begun to write: an index that was checked, say. Only
+// memory that is planned, moved and bound as it is now tells what overlaps.
+Result<void> Method::State::check_overlaps(const Step& step) const {
+  const auto extent = [](const Tensor& tensor) {
+    const auto begin = reinterpret_cast<uintptr_t>(tensor.raw());
+    // A dynamic tensor may grow while the step runs.
+    return Extent{begin, begin + (tensor.raw() != nullptr ? tensor.capacity() : 0)};
+  };
+  const auto overlap = [&](ValueIndex target, ValueIndex other) {
+    return Error{Code::Malformed, "it writes value " + std::to_string(target) +
+                                      ", which shares memory with value " + std::to_string(other) +
+                                      ", another of its arguments"};
+  };
+  for (size_t i = 0; i < step.targets.size(); ++i) {
+    const Extent written = extent(*values[step.targets[i]].tensor);
+    for (const ValueIndex source : step.sources) {
+      if (written.overlaps(extent(*values[source].tensor))) return overlap(step.targets[i], source);
+    }
+    for (size_t k = 0; k < i; ++k) {
+      if (written.overlaps(extent(*values[step.targets[k]].tensor)))
+        return overlap(step.targets[i], step.targets[k]);
+    }
+  }
+  return {};
+}
+
 Result<void> Method::State::run_step(Step& step) {
   for (const ValueIndex index : step.unsure) {
     const Tensor& tensor = *values[index].tensor;
@@ -54,6 +82,7 @@ Result<void> Method::State::run_step(Step& step) {
       return Error{Code::Malformed, "value " + std::to_string(index) + " has no memory here"};
     }
   }
+  PTERON_TRY(check_overlaps(step));
   if (step.kind == StepKind::Delegate) {
     for (const ValueIndex index : step.replaced) {
       if (values[index].tensor->is_like(tensors[index])) continue;
@@ -65,6 +94,22 @@ Result<void> Method::State::run_step(Step& step) {
     return step.delegate->execute(context, Args(step.args, values.data()));
   }
   return step.kernel->run(context, Args(step.args, values.data()), *step.kernel);
+}
+
+Result<void> Method::State::run_step_in_scratch(Step& step) {
+  // However the call ends.
+  struct Reset {
+    ~Reset() { context.reset(); }
+    MethodContext& context;
+  };
+  const Reset reset{context};
+  try {
+    return run_step(step);
+  } catch (const ScratchLimit&) {
+    return Error{Code::ResourceLimit, "it needs more memory while it runs than the limit of " +
+                                          std::to_string(program->options().memory_limit) +
+                                          " bytes; raise memory_limit if the file is trusted"};
+  }
 }
 
 Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
@@ -82,8 +127,7 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
     switch (step.kind) {
       case StepKind::Kernel:
       case StepKind::Delegate: {
-        auto result = run_step(step);
-        context.reset();
+        auto result = run_step_in_scratch(step);
         if (!result.ok()) {
           return error(result.error().code, "instruction " + std::to_string(i) + " (" +
                                                 step.name.substr(0, 80) +

@@ -34,7 +34,7 @@ ValueSpec spec_of(const std::string& fallback_name, const Value& value, const Va
 Method::State::State(std::shared_ptr<LoadedProgram> loaded)
     : program(std::move(loaded)),
       allocator(program->options().allocator ? *program->options().allocator : system_allocator()),
-      context(allocator, program->options().parallel_for) {}
+      context(allocator, program->options().parallel_for, program->options().memory_limit) {}
 
 Error Method::State::error(Code code, const std::string& message) const {
   return {code, "method \"" + plan->name + "\": " + message};
@@ -383,6 +383,8 @@ void Method::State::find_changes() {
       for (size_t i = 0; i < step.args.size(); ++i) {
         if (step.kernel && Signature(step.kernel->signature).letter(i) == 'A') continue;
         for_each_tensor(*plan, step.args[i], note);
+        auto& list = step.writes(i) ? step.targets : step.sources;
+        for_each_tensor(*plan, step.args[i], [&](ValueIndex index) { list.push_back(index); });
       }
       if (step.kind == StepKind::JumpFalse) note(step.from);
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "runtime/data_flow.h"
@@ -70,20 +71,27 @@ struct OutputBinding {
   size_t capacity = 0;
 };
 
+// A call asked for more scratch memory than the memory limit.
+class ScratchLimit : public std::bad_alloc {};
+
 // Scratch memory of one call, and the application's threads.
 class MethodContext final : public KernelContext {
  public:
-  MethodContext(Allocator& allocator, ParallelFor threads)
-      : allocator_(allocator), threads_(threads) {}
+  MethodContext(Allocator& allocator, ParallelFor threads, uint64_t memory_limit)
+      : allocator_(allocator), threads_(threads), memory_limit_(memory_limit) {}
+  // Throws ScratchLimit if the call would have more than the memory limit.
   void* scratch(size_t bytes) override;
   void parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) override;
   void reset() {
     if (!blocks_.empty()) blocks_.clear();
+    taken_ = 0;
   }
 
  private:
   Allocator& allocator_;
   ParallelFor threads_;
+  uint64_t memory_limit_;
+  uint64_t taken_ = 0;
   std::vector<Buffer> blocks_;
 };
 
@@ -160,7 +168,9 @@ struct Method::State {
   void choose_direct_outputs();
   Result<void> prepare_run();
   Result<void> run_chain(size_t number, uint64_t& left);
+  Result<void> check_overlaps(const Step& step) const;
   Result<void> run_step(Step& step);
+  Result<void> run_step_in_scratch(Step& step);
   Result<void> finish_run();
   void initialize_state(ValueIndex index);
 

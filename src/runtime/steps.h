@@ -30,6 +30,10 @@ struct Step {
   // Delegate: arguments that a MoveCall may have replaced by another tensor, which must be like the
   // one that the delegate was made for.
   std::vector<ValueIndex> replaced;
+  // Kernel and Delegate: the tensors that it reads and those that it writes, which must not share
+  // memory. What it changes in place is among the latter only.
+  std::vector<ValueIndex> sources;
+  std::vector<ValueIndex> targets;
 
   // Whether the step reads or writes argument i (Kernel and Delegate only).
   bool reads(size_t i) const {

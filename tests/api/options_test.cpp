@@ -108,7 +108,27 @@ TEST(Options, LimitPlannedMemory) {
     MethodHandle method;
     outcome = try_load(program, nullptr, nullptr, &method);
   }
-  expect_failure(outcome, PTERON_RESOURCE_LIMIT, {"100"});
+  expect_failure(outcome, PTERON_RESOURCE_LIMIT, {"100", "raise memory_limit"});
+  options.memory_limit = 1 << 20;
+  const ProgramHandle raised = open(file, &options);
+  const MethodHandle method = load(raised);
+  Floats x{{1, 2, 3, 4, 5, 6}, {2, 3}};
+  expect_ok(run(method, {x.value(), x.value()}));
+}
+
+// What a stranger's file plans is not allocated, however much it is.
+TEST(Options, PlannedMemoryHasALimitOfItsOwn) {
+  const programs::File file = programs::planning(uint64_t{1} << 34);
+  ProgramHandle program;
+  expect_failure(try_open(file, nullptr, &program), PTERON_RESOURCE_LIMIT,
+                 {"limit of 8589934592 bytes", "17179869184", "raise memory_limit"});
+  // As much as the caller allows, where the system gives it, or out of memory; never an end.
+  pteron_program_options options = PTERON_INIT(pteron_program_options);
+  options.memory_limit = uint64_t{1} << 35;
+  const ProgramHandle raised = open(file, &options);
+  MethodHandle method;
+  const Outcome loaded = try_load(raised, nullptr, nullptr, &method);
+  if (loaded.status != PTERON_OK) expect_failure(loaded, PTERON_RESOURCE_LIMIT, {"memory"});
 }
 
 TEST(Options, LimitInstructions) {

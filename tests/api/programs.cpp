@@ -77,7 +77,7 @@ File encode(std::vector<Plan> plans) {
   std::abort();
 }
 
-File add_of(const TensorDef& def) {
+File add_of(const TensorDef& def, uint64_t planned = 0) {
   MethodBuilder method("forward");
   const ValueIndex x = method.add_planned(def);
   const ValueIndex y = method.add_planned(def);
@@ -86,6 +86,7 @@ File add_of(const TensorDef& def) {
   method.call("aten::add.out", {x, y, alpha, out});
   std::vector<Plan> plans;
   plans.push_back(method.finish({x, y}, {out}));
+  if (planned > 0) plans[0].buffers[0] = planned;
   return encode(std::move(plans));
 }
 
@@ -120,6 +121,7 @@ Plan delegate(const char* name, int calls) {
 }  // namespace
 
 File add() { return add_of(tensor({2, 3})); }
+File planning(uint64_t bytes) { return add_of(tensor({2, 3}), bytes); }
 File add_dynamic() { return add_of(tensor({4, 3}, Dynamism::Bounded)); }
 
 File one_operator() {

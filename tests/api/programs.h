@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace programs {
@@ -11,6 +12,8 @@ using File = std::vector<std::byte>;
 
 // forward(x, y) = x + y, by aten::add.out; float32 [2, 3].
 File add();
+// The same, in planned memory of this size.
+File planning(uint64_t bytes);
 // The same with the dynamic shape [<=4, 3].
 File add_dynamic();
 // forward(x) = test::op.out(x): float32 [<=4, 3] to float32 [<=4, 3], signature "T>T".

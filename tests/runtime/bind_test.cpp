@@ -323,7 +323,7 @@ TEST(Inputs, ThatAreViewsOfTheMethodsMemoryAreTakenBeforeAnyIsWritten) {
   const ValueIndex b = maker.planned_at(16, {2});
   const ValueIndex sum = maker.planned_at(32, {2});
   const ValueIndex out = maker.planned_at(0, {2});
-  maker.call("test::copy_", {a, a, a});
+  maker.call("test::copy_", {a, maker.constant({2}, {1, 1}), a});
   maker.call("test::add", {a, b, sum, sum});
   maker.call("test::scale", {sum, maker.integer(1), out, out});
   const auto method = *load_method(maker.inputs({a, b}).outputs({out}));

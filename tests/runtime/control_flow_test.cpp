@@ -114,6 +114,77 @@ TEST(Loop, ThatNeverEndsMeetsTheInstructionLimit) {
             "instruction_limit if its loops are that long");
 }
 
+TEST(Limit, IsAlsoOfTheScratchMemoryOfOneCall) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({1});
+  const ValueIndex y = maker.planned({1});
+  maker.call("test::scratch", {maker.integer(1000), x, x});
+  maker.call("test::scratch", {maker.integer(600), y, y});
+  RuntimeOptions options;
+  options.memory_limit = 1000;
+  EXPECT_TRUE((*load_method(maker, options))->execute().ok());
+  options.memory_limit = 999;
+  const auto method = *load_method(maker, options);
+  const auto result = method->execute();
+  EXPECT_EQ(code(result), Code::ResourceLimit);
+  EXPECT_EQ(message(result),
+            "method \"forward\": instruction 0 (test::scratch): it needs more memory while it runs "
+            "than the limit of 999 bytes; raise memory_limit if the file is trusted");
+}
+
+// An operator may check an index, write, and read the index again.
+TEST(Arguments, ThatAreWrittenShareNoMemoryWithOthers) {
+  const auto run_add = [](uint64_t a, uint64_t b, uint64_t out) {
+    PlanMaker maker;
+    const ValueIndex x = maker.planned_at(a, {4});
+    const ValueIndex y = maker.planned_at(b, {4});
+    const ValueIndex z = maker.planned_at(out, {4});
+    maker.call("test::add", {x, y, z, z});
+    const auto method = *load_method(maker.outputs({z}));
+    return message(method->execute());
+  };
+  EXPECT_EQ(run_add(0, 16, 32), "");
+  EXPECT_EQ(run_add(0, 0, 16), "");
+  for (const uint64_t out : {uint64_t{0}, uint64_t{12}, uint64_t{16}, uint64_t{28}}) {
+    EXPECT_EQ(run_add(0, 16, out),
+              "method \"forward\": instruction 0 (test::add): it writes value 2, which shares "
+              "memory with value " +
+                  std::to_string(out < 16 ? 0 : 1) + ", another of its arguments");
+  }
+}
+
+TEST(Arguments, ThatAreWrittenShareNoMemoryWithEachOther) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({4});
+  const ValueIndex y = maker.planned_at(64, {2});
+  const ValueIndex z = maker.planned_at(68, {2});
+  maker.call("test::split", {x, y, z, y, z});
+  const auto method = *load_method(maker.outputs({y}));
+  EXPECT_EQ(code(method->execute()), Code::Malformed);
+}
+
+TEST(Arguments, ThatAMoveMadeOneAreSeen) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2});
+  const ValueIndex y = maker.planned({2});
+  maker.move(x, y);
+  maker.call("test::scale", {x, maker.integer(1), y, y});
+  const auto method = *load_method(maker.outputs({y}));
+  EXPECT_EQ(code(method->execute()), Code::Malformed);
+}
+
+TEST(Arguments, OfADelegateShareNoMemoryEither) {
+  auto delegate = std::make_shared<FakeDelegate>();
+  PlanMaker maker;
+  const ValueIndex x = maker.planned_at(0, {2});
+  const ValueIndex y = maker.planned_at(4, {2});
+  maker.call_delegate("Fake", {x, y});
+  RuntimeOptions options;
+  options.delegates.push_back(delegate);
+  const auto method = *load_method(maker.outputs({y}), options);
+  EXPECT_EQ(code(method->execute()), Code::Malformed);
+}
+
 TEST(Limit, AllowsAsManyInstructionsAsItSays) {
   PlanMaker maker;
   const ValueIndex i = maker.integer(0);

@@ -223,14 +223,29 @@ Result<void> out_of_memory(KernelContext& context, const Args&, const Kernel&) {
   throw std::bad_alloc();
 }
 
+Result<void> scratch(KernelContext& context, const Args& args, const Kernel&) {
+  const auto bytes = static_cast<size_t>(args.integer(0));
+  context.scratch(bytes / 2);
+  context.scratch(bytes - bytes / 2);
+  return {};
+}
+
 constexpr Kernel kTable[] = {
-    {"test::add", "TT>T", add_op},   {"test::append", "MTI", append},
-    {"test::concat", "V>T", concat}, {"test::copy_", "MT", copy_in_place},
-    {"test::count", "v>I", count},   {"test::fail", "T>T", fail},
-    {"test::fill", "L>T", fill},     {"test::is_positive", "T>T", is_positive},
-    {"test::less", "XX>X", less},    {"test::out_of_memory", "T>T", out_of_memory},
-    {"test::plus", "XX>X", plus},    {"test::scale", "TS>T", scale},
-    {"test::size", "TI>I", size},    {"test::split", "T>TT", split},
+    {"test::scratch", "I>T", scratch},
+    {"test::add", "TT>T", add_op},
+    {"test::append", "MTI", append},
+    {"test::concat", "V>T", concat},
+    {"test::copy_", "MT", copy_in_place},
+    {"test::count", "v>I", count},
+    {"test::fail", "T>T", fail},
+    {"test::fill", "L>T", fill},
+    {"test::is_positive", "T>T", is_positive},
+    {"test::less", "XX>X", less},
+    {"test::out_of_memory", "T>T", out_of_memory},
+    {"test::plus", "XX>X", plus},
+    {"test::scale", "TS>T", scale},
+    {"test::size", "TI>I", size},
+    {"test::split", "T>TT", split},
     {"test::view", "T>A", view},
 };
 
