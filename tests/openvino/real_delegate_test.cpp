@@ -1,14 +1,21 @@
 // The delegate on real versions of OpenVINO, each where the environment says that it is
 // (PTERON_TEST_OPENVINO_2025_4_1 and so on), on the CPU: options in force, refusals, damaged blobs.
 // The values that programs compute are tests/golden's.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "base/temp_folder.h"
+#include "openvino/library.h"
 #include "openvino/openvino.h"
 #include "program/decode.h"
+#include "runtime/program_maker.h"
 
 namespace pteron {
 namespace {
@@ -136,6 +143,89 @@ TEST(RealDelegate, AnOlderReleaseIsBlamedForOperatorsThatItLacks) {
   const Program program = open_model("pnet_openvino");
   expect_error(compile(program, from(place)), Code::Unsupported,
                {"not by OpenVINO 2025.1.0", "export the model again"});
+}
+
+// y = relu(x), compiled by the OpenVINO that will run it and written out as ExecuTorch's exporter
+// does.
+std::string blob_of_relu(const OpenvinoLibrary& ov) {
+  const std::string port = "<port id=\"0\" precision=\"FP32\"><dim>2</dim><dim>3</dim></port>";
+  const std::string ir =
+      "<?xml version=\"1.0\"?><net name=\"relu\" version=\"11\"><layers>"
+      "<layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\">"
+      "<data shape=\"2,3\" element_type=\"f32\"/><output>" +
+      port +
+      "</output></layer>"
+      "<layer id=\"1\" name=\"y\" type=\"ReLU\" version=\"opset1\"><input>" +
+      port + "</input><output>" +
+      "<port id=\"1\" precision=\"FP32\"><dim>2</dim><dim>3</dim></port>" +
+      "</output></layer>"
+      "<layer id=\"2\" name=\"z\" type=\"Result\" version=\"opset1\"><input>" +
+      port +
+      "</input></layer></layers><edges>"
+      "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/>"
+      "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"2\" to-port=\"0\"/>"
+      "</edges></net>";
+  // Functions that Pteron itself does without.
+  using Status = ov::ov_status_e;
+  void* library = ::dlopen(ov.file().c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto read = reinterpret_cast<Status (*)(const ov::ov_core_t*, const char*, size_t,
+                                                const ov::ov_tensor_t*, ov::ov_model_t**)>(
+      ::dlsym(library, "ov_core_read_model_from_memory_buffer"));
+  const auto compile =
+      reinterpret_cast<Status (*)(const ov::ov_core_t*, const ov::ov_model_t*, const char*, size_t,
+                                  ov::ov_compiled_model_t**, ...)>(
+          ::dlsym(library, "ov_core_compile_model"));
+  const auto write = reinterpret_cast<Status (*)(const ov::ov_compiled_model_t*, const char*)>(
+      ::dlsym(library, "ov_compiled_model_export_model"));
+  ov::ov_core_t* core = nullptr;
+  ov::ov_model_t* model = nullptr;
+  ov::ov_compiled_model_t* compiled = nullptr;
+  const TempFolder folder;
+  const std::string path = (folder / "relu.blob").string();
+  EXPECT_EQ(ov->ov_core_create(&core), Status::Ok);
+  EXPECT_EQ(read(core, ir.c_str(), ir.size(), nullptr, &model), Status::Ok);
+  EXPECT_EQ(compile(core, model, "CPU", 0, &compiled), Status::Ok);
+  EXPECT_EQ(write(compiled, path.c_str()), Status::Ok);
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void expect_own_blob_runs(const char* place, const char* version) {
+  const auto loaded = load_openvino(place);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  test::PlanMaker maker;
+  const ValueIndex x = maker.planned({2, 3});
+  const ValueIndex y = maker.planned({2, 3});
+  maker.call_delegate("OpenvinoBackend", {x, y}, blob_of_relu(**loaded));
+  maker.inputs({x}).outputs({y});
+  RuntimeOptions runtime;
+  runtime.delegates.push_back(make_openvino_delegate(from(place)));
+  const auto method = test::load_method(maker, std::move(runtime));
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  auto input = test::floats({2, 3}, {-1, 2, -3, 4, -5, 6});
+  const HostValue values[] = {input.host()};
+  for (int i = 0; i < 3; ++i) {
+    const auto ran = (*method)->run(values);
+    ASSERT_TRUE(ran.ok()) << ran.error().message;
+    EXPECT_EQ(test::output(**method), (std::vector<float>{0, 2, 0, 4, 0, 6}));
+  }
+  EXPECT_EQ((*method)->execution().at(0).ran_by, std::string("OpenVINO ") + version);
+  EXPECT_EQ((*method)->execution().at(0).precision, "f32");
+}
+
+TEST(RealDelegate, RunsABlobOf2025_1OnIt) {
+  NEEDS("2025_1_0", place);
+  expect_own_blob_runs(place, "2025.1.0");
+}
+
+TEST(RealDelegate, RunsABlobOf2025_4OnIt) {
+  NEEDS("2025_4_1", place);
+  expect_own_blob_runs(place, "2025.4.1");
+}
+
+TEST(RealDelegate, RunsABlobOf2026_4OnIt) {
+  NEEDS("2026_4_1", place);
+  expect_own_blob_runs(place, "2026.4.1");
 }
 
 }  // namespace
