@@ -198,27 +198,31 @@ TEST_F(OpenvinoDelegate, ReportsEachStatusOfAFailedRunAndRunsAgain) {
   }
 }
 
-TEST_F(OpenvinoDelegate, ReportsAFailureOfEachCallAtLoadAndLoadsAgain) {
+TEST_F(OpenvinoDelegate, ReportsEachStatusOfEachCallAtLoadAndLoadsAgain) {
   int round = 0;
   for (const char* function :
-       {"ov_core_create", "ov_core_get_property", "ov_core_import_model",
+       {"ov_core_create", "ov_core_get_property", "ov_core_set_property", "ov_core_import_model",
         "ov_compiled_model_inputs_size", "ov_compiled_model_outputs_size",
         "ov_compiled_model_input_by_index", "ov_compiled_model_output_by_index",
         "ov_port_get_element_type", "ov_port_get_partial_shape",
         "ov_compiled_model_create_infer_request"}) {
-    fake_.script(std::string("fail ") + function + " -1 0 1 it is Monday\n");
-    OpenvinoOptions options;
-    options.threads = ++round;  // A core of its own: one that was made before would be used again.
-    const auto failed = load_simple(options);
-    ASSERT_FALSE(failed.ok()) << function;
-    EXPECT_NE(failed.error().message.find("it is Monday"), std::string::npos)
-        << failed.error().message;
-    const auto method = load_simple(options);
-    ASSERT_TRUE(method.ok()) << function << ": " << method.error().message;
-    expect_runs(**method);
+    for (int status = -1; status >= -17; --status) {
+      const std::string which = std::string(function) + " " + std::to_string(status);
+      fake_.script("fail " + which + " 0 1 it is Monday\n");
+      OpenvinoOptions options;
+      options.threads = ++round;  // A core of its own: one that was made before is used again.
+      const auto failed = load_simple(options);
+      ASSERT_FALSE(failed.ok()) << which;
+      EXPECT_NE(failed.error().message.find("it is Monday"), std::string::npos)
+          << failed.error().message;
+      const auto method = load_simple(options);
+      ASSERT_TRUE(method.ok()) << which << ": " << method.error().message;
+      expect_runs(**method);
+    }
   }
   EXPECT_EQ(fake_.count("live compiled_model"), 0);
   EXPECT_EQ(fake_.count("live port"), 0);
+  EXPECT_EQ(fake_.count("bad_frees"), 0);
 }
 
 TEST_F(OpenvinoDelegate, RefusesADynamicInputOfAnotherSizeThanAFixedPort) {

@@ -153,7 +153,7 @@ TEST(OpenvinoRequest, SetsTheMemoryOfAConvertedOutputOnce) {
   EXPECT_EQ(fake.count("ov_infer_request_get_output_tensor_by_index"), 0);
 }
 
-TEST(OpenvinoRequest, RecoversFromAFailureOfEachCallOfARun) {
+TEST(OpenvinoRequest, RecoversFromEachStatusOfEachCallOfARun) {
   const Fake fake(kGood);
   for (const char* function :
        {"ov_tensor_create_from_host_ptr", "ov_infer_request_set_input_tensor_by_index",
@@ -168,19 +168,149 @@ TEST(OpenvinoRequest, RecoversFromAFailureOfEachCallOfARun) {
     auto one = floats({1, 3}, {7, 8, 9});
     const HostValue before[] = {two.host()};
     const HostValue after[] = {one.host()};
-    ASSERT_TRUE((*method)->run(before).ok());
-    fake.script(std::string("fail ") + function + " -1 0 1 it is Monday\n");
-    const auto failed = (*method)->run(after);
-    ASSERT_FALSE(failed.ok()) << function;
-    EXPECT_NE(failed.error().message.find("it is Monday"), std::string::npos);
-    ASSERT_TRUE((*method)->run(after).ok()) << function;
-    EXPECT_EQ(output(**method), (std::vector<float>{8, 9, 10})) << function;
-    EXPECT_EQ(output_shape(**method), (std::vector<int64_t>{1, 3})) << function;
+    for (int status = -1; status >= -17; --status) {
+      const std::string which = std::string(function) + " " + std::to_string(status);
+      ASSERT_TRUE((*method)->run(before).ok()) << which;
+      fake.script("fail " + which + " 0 1 it is Monday\n");
+      const auto failed = (*method)->run(after);
+      ASSERT_FALSE(failed.ok()) << which;
+      EXPECT_NE(failed.error().message.find("it is Monday"), std::string::npos);
+      EXPECT_NE(failed.error().message.find("status " + std::to_string(status) + ")"),
+                std::string::npos)
+          << failed.error().message;
+      ASSERT_TRUE((*method)->run(after).ok()) << which;
+      EXPECT_EQ(output(**method), (std::vector<float>{8, 9, 10})) << which;
+      EXPECT_EQ(output_shape(**method), (std::vector<int64_t>{1, 3})) << which;
+    }
   }
   for (const char* kind :
        {"live infer_request", "live tensor", "live shape", "live compiled_model", "bad_frees"}) {
     EXPECT_EQ(fake.count(kind), 0) << kind;
   }
+}
+
+TEST(OpenvinoRequest, RecoversFromAFailureToLendAnOutputsMemory) {
+  const Fake fake(kGood);
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2});
+  const ValueIndex y = maker.planned({2});
+  const auto method = load(maker, {x}, {y}, "input f32 2 x\noutput f32 2 y\nop add_one\n");
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  auto in = floats({2}, {1, 2});
+  const HostValue values[] = {in.host()};
+  for (int status = -1; status >= -17; --status) {
+    auto bound = floats({2}, {0, 0});
+    ASSERT_TRUE((*method)->bind_output(0, bound.host()).ok());
+    fake.script("fail ov_infer_request_set_output_tensor_by_index " + std::to_string(status) +
+                " 0 1 it is Monday\n");
+    EXPECT_FALSE((*method)->run(values).ok()) << status;
+    ASSERT_TRUE((*method)->run(values).ok()) << status;
+    EXPECT_EQ(bound.values, (std::vector<float>{2, 3})) << status;
+    ASSERT_TRUE((*method)->bind_output(0, std::monostate()).ok());
+    ASSERT_TRUE((*method)->run(values).ok()) << status;
+  }
+}
+
+// Copies [2, 3] through a port of the same type.
+void expect_copies(const char* type, DType dtype) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2, 3}, dtype);
+  const ValueIndex y = maker.planned({2, 3}, dtype);
+  const std::string port = std::string(type) + " 2,3";
+  const auto method =
+      load(maker, {x}, {y}, "input " + port + " x\noutput " + port + " y\nop copy\n");
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  std::vector<unsigned char> bytes(6 * dtype_size(dtype));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(dtype == DType::Bool ? i % 2 : 17 * i + 1);
+  const std::vector<int64_t> shape = {2, 3};
+  const HostValue values[] = {ArrayView{bytes.data(), dtype, shape, nullptr}};
+  const auto ran = (*method)->run(values);
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  EXPECT_EQ(
+      std::memcmp(std::get<ArrayView>(*(*method)->output(0)).data, bytes.data(), bytes.size()), 0)
+      << type;
+}
+
+TEST(OpenvinoRequest, CarriesEveryElementTypeAsItIs) {
+  const std::pair<const char*, DType> types[] = {
+      {"bool", DType::Bool},   {"bf16", DType::BFloat16}, {"f16", DType::Float16},
+      {"f32", DType::Float32}, {"f64", DType::Float64},   {"i8", DType::Int8},
+      {"i16", DType::Int16},   {"i32", DType::Int32},     {"i64", DType::Int64},
+      {"u8", DType::UInt8},    {"u16", DType::UInt16},    {"u32", DType::UInt32},
+      {"u64", DType::UInt64}};
+  for (const auto& [type, dtype] : types) expect_copies(type, dtype);
+}
+
+TEST(OpenvinoRequest, ReadsTheCallersArrayInAnyStrides) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2, 3});
+  const ValueIndex y = maker.planned({2, 3});
+  const auto method = load(maker, {x}, {y}, "input f32 2,3 x\noutput f32 2,3 y\nop add_one\n");
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  std::vector<float> memory = {1, 2, 3, 4, 5, 6};
+  const std::vector<int64_t> shape = {2, 3};
+  const std::vector<int64_t> transposed = {4, 8};
+  const std::vector<int64_t> repeated = {0, 4};
+  const std::vector<int64_t> backwards = {12, -4};
+  const HostValue views[] = {ArrayView{memory.data(), DType::Float32, shape, transposed.data()},
+                             ArrayView{memory.data(), DType::Float32, shape, repeated.data()},
+                             ArrayView{&memory[2], DType::Float32, shape, backwards.data()}};
+  const std::vector<float> wanted[] = {{2, 4, 6, 3, 5, 7}, {2, 3, 4, 2, 3, 4}, {4, 3, 2, 7, 6, 5}};
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE((*method)->run(std::span(&views[i], 1)).ok());
+    EXPECT_EQ(output(**method), wanted[i]);
+  }
+}
+
+TEST(OpenvinoRequest, TakesOneChannelInEitherMemoryOrder) {
+  for (const std::vector<int32_t>& sizes :
+       {std::vector<int32_t>{1, 1, 2, 3}, std::vector<int32_t>{2, 3, 1, 1}}) {
+    PlanMaker maker;
+    const ValueIndex x = maker.channels_last(maker.planned(sizes));
+    const ValueIndex y = maker.planned(sizes);
+    const std::string port = sizes[0] == 1 ? "f32 1,1,2,3" : "f32 2,3,1,1";
+    const auto method =
+        load(maker, {x}, {y}, "input " + port + " x\noutput " + port + " y\nop copy\n");
+    ASSERT_TRUE(method.ok()) << method.error().message;
+    auto input = floats({sizes.begin(), sizes.end()}, {1, 2, 3, 4, 5, 6});
+    const HostValue values[] = {input.host()};
+    ASSERT_TRUE((*method)->run(values).ok());
+    EXPECT_EQ(output(**method), input.values);
+  }
+}
+
+TEST(OpenvinoRequest, GivesADynamicOutputOneShapeInItsOwnAndInTheCallersMemory) {
+  PlanMaker maker;
+  const ValueIndex x = maker.dynamic(maker.planned({8, 3}));
+  const ValueIndex y = maker.dynamic(maker.planned({8, 3}));
+  const auto method = load(maker, {x}, {y}, "input f32 ?,3 x\noutput f32 ?,3 y\nop add_one\n");
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  auto bound = floats({8, 3}, std::vector<float>(24, -1));
+  for (const bool binds : {false, true, false}) {
+    ASSERT_TRUE((*method)->bind_output(0, binds ? bound.host() : HostValue(std::monostate())).ok());
+    for (const int64_t rows : {2, 5, 0, 8}) {
+      auto input = floats({rows, 3}, std::vector<float>(static_cast<size_t>(rows * 3), 1));
+      const HostValue values[] = {input.host()};
+      ASSERT_TRUE((*method)->run(values).ok()) << rows;
+      EXPECT_EQ(output_shape(**method), (std::vector<int64_t>{rows, 3}));
+      EXPECT_EQ(output(**method), std::vector<float>(static_cast<size_t>(rows * 3), 2));
+    }
+  }
+}
+
+TEST(OpenvinoRequest, TakesNoUint16ForBfloat16) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2}, DType::BFloat16);
+  const ValueIndex y = maker.planned({2}, DType::BFloat16);
+  const auto method = load(maker, {x}, {y}, "input bf16 2 x\noutput bf16 2 y\nop copy\n");
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  Array<uint16_t> bits{{1, 2}, {2}, DType::UInt16};
+  const HostValue wrong[] = {bits.host()};
+  expect_error((*method)->run(wrong), Code::InvalidArgument, {"input 0", "uint16", "bfloat16"});
+  bits.dtype = DType::BFloat16;
+  const HostValue right[] = {bits.host()};
+  EXPECT_TRUE((*method)->run(right).ok());
 }
 
 TEST(OpenvinoRequest, GivesScalarsToPortsOfOneElement) {
