@@ -18,6 +18,7 @@ from executorch.exir.backend.backend_details import CompileSpec
 warnings.filterwarnings("ignore")
 
 Model = tuple[torch.nn.Module, tuple[torch.Tensor, ...]]
+LIBRARIES: list[torch.library.Library] = []
 
 
 def two_linear() -> Model:
@@ -25,7 +26,7 @@ def two_linear() -> Model:
     return net, (torch.randn(4, 16),)
 
 
-def mobilenet_v2() -> Model:
+def declare_torchvision_operators() -> None:
     # PyPI's torchvision is built for CUDA; without it, importing it needs these operators declared.
     library = torch.library.Library("torchvision", "DEF")
     library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
@@ -34,6 +35,11 @@ def mobilenet_v2() -> Model:
         "roi_align(Tensor input, Tensor rois, float spatial_scale, int pooled_height, "
         "int pooled_width, int sampling_ratio, bool aligned) -> Tensor"
     )
+    LIBRARIES.append(library)  # Its operators go when it does.
+
+
+def mobilenet_v2() -> Model:
+    declare_torchvision_operators()
     import torchvision.models
 
     return torchvision.models.mobilenet_v2(), (torch.randn(1, 3, 224, 224),)

@@ -1,5 +1,5 @@
 // Convolutions of one to three spatial dimensions, grouped, dilated and transposed.
-#include "kernels/matmul.h"
+#include "kernels/gemm.h"
 #include "kernels/tables.h"
 #include "kernels/window.h"
 
@@ -42,22 +42,54 @@ void for_each_tap(const Problem& p, const Spatial& windows, const Spatial& field
   }
 }
 
-// The columns of one image and group: [in_channels * kernel, out positions].
+// The columns of one image and group, [in_channels * kernel, out positions], which are never all in
+// memory: the product packs what it needs.
 template <typename C>
-void gather_columns(const Problem& p, const C* image, C* columns) {
-  const int64_t positions = p.out_size();
-  for (int64_t c = 0; c < p.in_channels; ++c) {
-    const C* plane = image + c * p.in_size();
-    C* block = columns + c * p.kernel_size() * positions;
-    for_each_tap(p, p.out, p.in, [&](int64_t k, int64_t row, int64_t shift, int64_t from) {
-      C* to = block + k * positions + row;
-      for (int64_t x = 0; x < p.out[2]; ++x) {
-        const int64_t fx = x * p.stride[2] + shift;
-        to[x] = from >= 0 && fx >= 0 && fx < p.in[2] ? plane[from + fx] : C(0);
+struct Columns {
+  const Problem& p;
+  const C* image;
+
+  void pack(int64_t k0, int64_t k, int64_t j0, int64_t columns, int64_t width, C* to) const {
+    const int64_t taps = p.kernel_size();
+    for (int64_t row = k0; row < k0 + k; ++row, to += width) {
+      const C* plane = image + row / taps * p.in_size();
+      const int64_t tap = row % taps;
+      const int64_t dz = tap / (p.kernel[1] * p.kernel[2]) * p.dilation[0] - p.pad[0];
+      const int64_t dy = tap / p.kernel[2] % p.kernel[1] * p.dilation[1] - p.pad[1];
+      const int64_t dx = tap % p.kernel[2] * p.dilation[2] - p.pad[2];
+      int64_t x = j0 % p.out[2];
+      int64_t line = j0 / p.out[2];
+      for (int64_t done = 0; done < columns; ++line, x = 0) {
+        const int64_t n = std::min(columns - done, p.out[2] - x);
+        const int64_t z = line / p.out[1] * p.stride[0] + dz;
+        const int64_t y = line % p.out[1] * p.stride[1] + dy;
+        const bool inside = z >= 0 && z < p.in[0] && y >= 0 && y < p.in[1];
+        if (inside)
+          copy_line(plane + (z * p.in[1] + y) * p.in[2], x * p.stride[2] + dx, n, to + done);
+        else
+          std::fill_n(to + done, n, C(0));
+        done += n;
       }
-    });
+      std::fill(to + columns, to + width, C(0));
+    }
   }
-}
+
+ private:
+  // n elements of a line of the input, from `first`, a stride apart; zeros outside.
+  void copy_line(const C* line, int64_t first, int64_t n, C* to) const {
+    const int64_t stride = p.stride[2];
+    int64_t i = first < 0 ? std::min(n, (-first + stride - 1) / stride) : 0;
+    std::fill_n(to, i, C(0));
+    const int64_t past = first >= p.in[2] ? 0 : (p.in[2] - first + stride - 1) / stride;
+    const int64_t end = std::max(i, std::min(n, past));
+    if (stride == 1) {
+      std::copy_n(line + first + i, end - i, to + i);
+    } else {
+      for (; i < end; ++i) to[i] = line[first + i * stride];
+    }
+    std::fill(to + end, to + n, C(0));
+  }
+};
 
 // Adds columns [out_channels * kernel, in positions] to one image and group of the output.
 template <typename C>
@@ -77,43 +109,119 @@ void scatter_columns(const Problem& p, const C* columns, C* image) {
   }
 }
 
+// How one plane of a depthwise convolution is laid out so that each tap of a filter is a run of
+// memory: padded, and split by the columns' place within the stride.
+struct PaddedPlane {
+  int64_t phase;     // Columns of each place within the stride.
+  int64_t row_size;  // Of all of them.
+  int64_t rows;
+};
+PaddedPlane padded_plane(const Problem& p) {
+  const int64_t step = p.stride[2];
+  const int64_t phase = (p.in[2] + 2 * p.pad[2] + step - 1) / step + 1;
+  return {phase, phase * step, p.in[1] + 2 * p.pad[1]};
+}
+
+// One filter a channel, no depth, and padding that is no more than ordinary.
+bool is_depthwise(const Problem& p) {
+  constexpr int64_t kMostPadding = 1 << 10;
+  return p.in_channels == 1 && p.out_channels == 1 && p.in[0] == 1 && p.kernel[0] == 1 &&
+         p.out[0] == 1 && p.pad[0] == 0 && p.pad[1] <= kMostPadding && p.pad[2] <= kMostPadding &&
+         p.stride[2] <= kMostPadding;
+}
+
+void depthwise(KernelContext& context, const Problem& p, const float* x, const float* w,
+               const float* bias, float* y) {
+  const int64_t step = p.stride[2];
+  const PaddedPlane layout = padded_plane(p);
+  const int64_t phase = layout.phase;
+  const int64_t row_size = layout.row_size;
+  const int64_t rows = layout.rows;
+  const int64_t planes = p.batch * p.groups;
+  const int64_t taps = p.kernel_size();
+  float* padded = context.scratch_array<float>(static_cast<size_t>(planes * rows * row_size));
+  const float** lines = context.scratch_array<const float*>(static_cast<size_t>(planes * taps));
+  const VectorFunctions& vector = vector_functions();
+  const int64_t work = p.out_size() * (taps + 4);
+  const auto grain = static_cast<size_t>(std::max<int64_t>(1, (int64_t{1} << 17) / work));
+  context.parallel(static_cast<size_t>(planes), grain, [=, &p, &vector](size_t begin, size_t end) {
+    for (auto plane = static_cast<int64_t>(begin); plane < static_cast<int64_t>(end); ++plane) {
+      const int64_t channel = plane % p.groups;
+      float* own = padded + plane * rows * row_size;
+      std::fill_n(own, rows * row_size, 0.0f);
+      for (int64_t r = 0; r < p.in[1]; ++r) {
+        const float* from = x + (plane * p.in[1] + r) * p.in[2];
+        float* to = own + (r + p.pad[1]) * row_size;
+        if (step == 1) {
+          std::copy_n(from, p.in[2], to + p.pad[2]);
+        } else {
+          for (int64_t c = 0; c < p.in[2]; ++c)
+            to[(c + p.pad[2]) % step * phase + (c + p.pad[2]) / step] = from[c];
+        }
+      }
+      const float** tap = lines + plane * taps;
+      for (int64_t r = 0; r < p.out[1]; ++r) {
+        for (int64_t t = 0; t < taps; ++t) {
+          const int64_t dx = t % p.kernel[2] * p.dilation[2];
+          const int64_t row = r * p.stride[1] + t / p.kernel[2] * p.dilation[1];
+          tap[t] = own + row * row_size + dx % step * phase + dx / step;
+        }
+        vector.taps(tap, w + channel * taps, taps, bias ? bias[channel] : 0.0f,
+                    y + (plane * p.out[1] + r) * p.out[2], p.out[2]);
+      }
+    }
+  });
+}
+
 template <typename C>
 Result<void> convolve(Context& context, const Problem& p, bool transposed, const Tensor& in,
                       const Tensor& weight, const Tensor* bias, Tensor& out) {
-  const C* x = load_all<C>(context, in);
-  const C* w = load_all<C>(context, weight);
-  const C* b = bias ? load_all<C>(context, *bias) : nullptr;
-  C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+  const C* x = elements<C>(context, in);
+  const C* w = elements<C>(context, weight);
+  const C* b = bias ? elements<C>(context, *bias) : nullptr;
+  Results<C> y(context, out);
+  if constexpr (std::is_same_v<C, float>) {
+    if (!transposed && is_depthwise(p)) {
+      depthwise(context, p, x, w, b, y.data());
+      y.store();
+      return {};
+    }
+  }
   const int64_t channels = p.groups * p.out_channels;
-  for (int64_t i = 0; i < p.batch * channels; ++i)
-    std::fill_n(y + i * p.out_size(), p.out_size(), b ? b[i % channels] : C(0));
+  for (int64_t i = 0; i < p.batch * channels && (b || transposed); ++i)
+    std::fill_n(y.data() + i * p.out_size(), p.out_size(), b ? b[i % channels] : C(0));
   const int64_t taps = p.kernel_size();
   const int64_t rows = (transposed ? p.out_channels : p.in_channels) * taps;
-  const int64_t positions = transposed ? p.in_size() : p.out_size();
-  C* columns = context.scratch_array<C>(static_cast<size_t>(rows * positions));
-  C* turned =
-      transposed ? context.scratch_array<C>(static_cast<size_t>(rows * p.in_channels)) : nullptr;
+  const Spatial none{0, 0, 0};
+  const Spatial one{1, 1, 1};
+  const bool pointwise = taps == 1 && p.stride == one && p.pad == none && p.in == p.out;
+  C* columns =
+      transposed ? context.scratch_array<C>(static_cast<size_t>(rows * p.in_size())) : nullptr;
   for (int64_t n = 0; n < p.batch; ++n) {
     for (int64_t g = 0; g < p.groups; ++g) {
       const C* image = x + (n * p.groups + g) * p.in_channels * p.in_size();
-      C* result = y + (n * p.groups + g) * p.out_channels * p.out_size();
+      C* result = y.data() + (n * p.groups + g) * p.out_channels * p.out_size();
       const C* group = w + g * p.in_channels * p.out_channels * taps;
       if (transposed) {
         // The weight is [in, out * kernel]: its transpose times the image gives the columns.
-        for (int64_t r = 0; r < rows; ++r) {
-          for (int64_t c = 0; c < p.in_channels; ++c)
-            turned[r * p.in_channels + c] = group[c * rows + r];
-        }
-        std::fill_n(columns, rows * positions, C(0));
-        gemm(context, rows, positions, p.in_channels, turned, image, columns);
+        gemm<C>(context, rows, p.in_size(), p.in_channels, {group, 1, rows},
+                {image, p.in_size(), 1}, columns, p.in_size(), false);
         scatter_columns(p, columns, result);
+      } else if (pointwise) {
+        gemm<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
+                {image, p.in_size(), 1}, result, p.out_size(), b != nullptr);
+      } else if constexpr (std::is_floating_point_v<C>) {
+        gemm_packed<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
+                       Columns<C>{p, image}, result, p.out_size(), b != nullptr);
       } else {
-        gather_columns(p, image, columns);
-        gemm(context, p.out_channels, positions, rows, group, columns, result);
+        C* all = context.scratch_array<C>(static_cast<size_t>(rows * p.out_size()));
+        Columns<C>{p, image}.pack(0, rows, 0, p.out_size(), p.out_size(), all);
+        gemm<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
+                {all, p.out_size(), 1}, result, p.out_size(), b != nullptr);
       }
     }
   }
-  store_all(y, out);
+  y.store();
   return {};
 }
 

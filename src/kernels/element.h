@@ -202,6 +202,17 @@ void walk_in_order(const Tensor& tensor, Run&& run) {
   });
 }
 
+// Whether C is how elements of the dtype are stored.
+template <typename C>
+constexpr bool is_stored_as(DType dtype) {
+  if constexpr (std::is_same_v<C, float>)
+    return dtype == DType::Float32;
+  else if constexpr (std::is_same_v<C, double>)
+    return dtype == DType::Float64;
+  else
+    return dtype == DType::Int64;
+}
+
 // A dense row-major copy of a tensor as C, in scratch memory.
 template <typename C>
 C* load_all(KernelContext& context, const Tensor& tensor) {
@@ -219,5 +230,34 @@ void store_all(const C* in, Tensor& tensor) {
     store(tensor.dtype(), tensor.raw(), offset, stride, n, in + position);
   });
 }
+
+// A tensor's elements as a dense row-major array of C: its own where they are that, else a copy in
+// scratch memory.
+template <typename C>
+const C* elements(KernelContext& context, const Tensor& tensor) {
+  if (is_stored_as<C>(tensor.dtype()) && tensor.is_row_major())
+    return static_cast<const C*>(tensor.raw());
+  return load_all<C>(context, tensor);
+}
+
+// The same for an output, which is written when all of it is there: store() at the end.
+template <typename C>
+class Results {
+ public:
+  Results(KernelContext& context, Tensor& tensor)
+      : tensor_(tensor), own_(is_stored_as<C>(tensor.dtype()) && tensor.is_row_major()) {
+    data_ = own_ ? static_cast<C*>(tensor.raw())
+                 : context.scratch_array<C>(static_cast<size_t>(tensor.numel()));
+  }
+  C* data() const { return data_; }
+  void store() {
+    if (!own_) store_all(data_, tensor_);
+  }
+
+ private:
+  Tensor& tensor_;
+  bool own_;
+  C* data_;
+};
 
 }  // namespace pteron

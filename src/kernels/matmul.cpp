@@ -1,9 +1,8 @@
 // Matrix products and distances.
-#include "kernels/matmul.h"
-
 #include <cmath>
 
 #include "kernels/element.h"
+#include "kernels/gemm.h"
 #include "kernels/tables.h"
 
 namespace pteron {
@@ -37,13 +36,14 @@ Result<void> batched(Context& context, const char* what, const Tensor& a, const 
                                   : std::span<const int64_t>(shape + 1, 2)));
   return with_compute_type(a.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C* x = load_all<C>(context, a);
-    const C* y = load_all<C>(context, b);
-    C* z = context.scratch_array<C>(static_cast<size_t>(out.numel()));
-    std::fill_n(z, out.numel(), C(0));
-    for (int64_t i = 0; i < batch; ++i)
-      gemm(context, m, n, k, x + i * m * k, y + i * k * n, z + i * m * n);
-    store_all(z, out);
+    const C* x = elements<C>(context, a);
+    const C* y = elements<C>(context, b);
+    Results<C> z(context, out);
+    for (int64_t i = 0; i < batch; ++i) {
+      gemm<C>(context, m, n, k, {x + i * m * k, k, 1}, {y + i * k * n, n, 1}, z.data() + i * m * n,
+              n, false);
+    }
+    z.store();
     return {};
   });
 }
@@ -72,11 +72,11 @@ Result<void> addmm_(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(out.resize(shape));
   return with_compute_type(a.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C* x = load_all<C>(context, a);
-    const C* y = load_all<C>(context, b);
-    C* z = context.scratch_array<C>(static_cast<size_t>(m * n));
-    std::fill_n(z, m * n, C(0));
-    gemm(context, m, n, k, x, y, z);
+    const C* x = elements<C>(context, a);
+    const C* y = elements<C>(context, b);
+    Results<C> results(context, out);
+    C* z = results.data();
+    gemm<C>(context, m, n, k, {x, k, 1}, {y, n, 1}, z, n, false);
     const C factor = static_cast<C>(alpha.real);
     const C weight = static_cast<C>(beta.real);
     const int64_t dense[] = {n, 1};
@@ -84,15 +84,21 @@ Result<void> addmm_(Context& context, const Args& args, const Kernel&) {
     walk.add(out.sizes(), dense);
     if (!walk.add(self)) return shapes_error("addmm", self, out);
     walk.run([&](const auto& at, const auto& stride, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) {
-        C value{};
-        load(self.dtype(), self.raw(), at[1] + i * stride[1], 1, 1, &value);
-        C& element = z[at[0] + i * stride[0]];
+      constexpr int64_t kRun = 512;
+      C values[kRun];
+      for (int64_t i = 0; i < count; i += kRun) {
+        const int64_t part = std::min(kRun, count - i);
         // PyTorch ignores self, NaN and all, where beta is 0.
-        element = factor * element + (weight == C(0) ? C(0) : weight * value);
+        if (weight == C(0))
+          std::fill_n(values, part, C(0));
+        else
+          load(self.dtype(), self.raw(), at[1] + i * stride[1], stride[1], part, values);
+        C* element = z + at[0] + i * stride[0];
+        for (int64_t e = 0; e < part; ++e)
+          element[e * stride[0]] = factor * element[e * stride[0]] + weight * values[e];
       }
     });
-    store_all(z, out);
+    results.store();
     return {};
   });
 }
@@ -118,17 +124,15 @@ Result<void> linear_(Context& context, const Args& args, const Kernel&) {
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const int64_t m = out.numel() / n;
-    const C* x = load_all<C>(context, in);
-    const C* w = load_all<C>(context, weight);
-    C* turned = context.scratch_array<C>(static_cast<size_t>(n * k));
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < k; ++j) turned[j * n + i] = w[i * k + j];
+    const C* x = elements<C>(context, in);
+    const C* w = elements<C>(context, weight);
+    Results<C> z(context, out);
+    if (bias) {
+      const C* offset = elements<C>(context, *bias);
+      for (int64_t i = 0; i < m; ++i) std::copy_n(offset, n, z.data() + i * n);
     }
-    C* z = context.scratch_array<C>(static_cast<size_t>(m * n));
-    const C* offset = bias ? load_all<C>(context, *bias) : nullptr;
-    for (int64_t i = 0; i < m * n; ++i) z[i] = offset ? offset[i % n] : C(0);
-    gemm(context, m, n, k, x, turned, z);
-    store_all(z, out);
+    gemm<C>(context, m, n, k, {x, k, 1}, {w, 1, k}, z.data(), n, bias != nullptr);
+    z.store();
     return {};
   });
 }
