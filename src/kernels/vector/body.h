@@ -264,10 +264,11 @@ struct Rows {
     int64_t i = 0;
     if (n >= kStep) {
       V top = V::load_unaligned(in);
-      auto strange = top != top;
+      // Not x != x, which is false for NaN in Debian's xsimd with AVX.
+      auto strange = !(top == top);
       for (i = kStep; i + kStep <= n; i += kStep) {
         const V x = V::load_unaligned(in + i);
-        strange = strange | (x != x);
+        strange = strange | !(x == x);
         top = xsimd::max(top, x);
       }
       nan = xsimd::any(strange);
