@@ -123,15 +123,15 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     const size_t width = size_t{1} << (random() % 4);
     const size_t at = random() % (size / width) * width;
     if (at + width > size) continue;
-    int64_t number = kTelling[random() % std::size(kTelling)];
+    auto number = static_cast<uint64_t>(kTelling[random() % std::size(kTelling)]);
     const unsigned kind = random() % 4;
     if (kind == 0) {  // As small as indices, ranks and type tags are.
-      number = static_cast<int64_t>(random() % 40);
+      number = random() % 40;
     } else if (kind == 1) {
       std::memcpy(&number, data + random() % (size / width) * width, width);
     } else if (kind == 2) {
       std::memcpy(&number, data + at, width);
-      number += static_cast<int64_t>(random() % 9) - 4;
+      number += random() % 9 - 4;  // Wraps.
     }
     std::memcpy(data + at, &number, width);
   }

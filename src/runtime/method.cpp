@@ -51,26 +51,37 @@ const std::vector<ValueSpec>& Method::states() const { return state_->state_spec
 
 // A kernel may read an input after it has begun to write: an index that was checked, say. Only
 // memory that is planned, moved and bound as it is now tells what overlaps.
-Result<void> Method::State::check_overlaps(const Step& step) const {
-  const auto extent = [](const Tensor& tensor) {
-    const auto begin = reinterpret_cast<uintptr_t>(tensor.raw());
+Result<void> Method::State::check_overlaps(const Step& step) {
+  places.clear();
+  const auto add = [&](ValueIndex index, bool is_target) {
+    const Tensor& tensor = *values[index].tensor;
     // A dynamic tensor may grow while the step runs.
-    return Extent{begin, begin + (tensor.raw() != nullptr ? tensor.capacity() : 0)};
+    if (tensor.raw() == nullptr || tensor.capacity() == 0) return;
+    const auto begin = reinterpret_cast<uintptr_t>(tensor.raw());
+    places.push_back({{begin, begin + tensor.capacity()}, index, is_target});
   };
-  const auto overlap = [&](ValueIndex target, ValueIndex other) {
-    return Error{Code::Malformed, "it writes value " + std::to_string(target) +
-                                      ", which shares memory with value " + std::to_string(other) +
-                                      ", another of its arguments"};
-  };
-  for (size_t i = 0; i < step.targets.size(); ++i) {
-    const Extent written = extent(*values[step.targets[i]].tensor);
-    for (const ValueIndex source : step.sources) {
-      if (written.overlaps(extent(*values[source].tensor))) return overlap(step.targets[i], source);
+  for (const ValueIndex index : step.targets) add(index, true);
+  if (places.empty()) return {};
+  for (const ValueIndex index : step.sources) add(index, false);
+  // By address, so that many arguments cost no more than sorting them.
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.extent.begin < b.extent.begin; });
+  // What reaches furthest of those that came before, of all and of what is written.
+  const Place* furthest = nullptr;
+  const Place* target = nullptr;
+  for (const Place& place : places) {
+    const Place* before = place.is_target ? furthest : target;
+    if (before != nullptr && place.extent.begin < before->extent.end) {
+      const bool this_one = place.is_target;
+      return Error{Code::Malformed, "it writes value " +
+                                        std::to_string((this_one ? place : *before).index) +
+                                        ", which shares memory with value " +
+                                        std::to_string((this_one ? *before : place).index) +
+                                        ", another of its arguments"};
     }
-    for (size_t k = 0; k < i; ++k) {
-      if (written.overlaps(extent(*values[step.targets[k]].tensor)))
-        return overlap(step.targets[i], step.targets[k]);
-    }
+    if (furthest == nullptr || place.extent.end > furthest->extent.end) furthest = &place;
+    if (place.is_target && (target == nullptr || place.extent.end > target->extent.end))
+      target = &place;
   }
   return {};
 }

@@ -168,13 +168,20 @@ struct Method::State {
   void choose_direct_outputs();
   Result<void> prepare_run();
   Result<void> run_chain(size_t number, uint64_t& left);
-  Result<void> check_overlaps(const Step& step) const;
+  Result<void> check_overlaps(const Step& step);
   Result<void> run_step(Step& step);
   Result<void> run_step_in_scratch(Step& step);
   Result<void> finish_run();
   void initialize_state(ValueIndex index);
 
   uint64_t memory_taken = 0;
+  // Where the arguments of a step lie, while they are looked at.
+  struct Place {
+    Extent extent;
+    ValueIndex index;
+    bool is_target;
+  };
+  std::vector<Place> places;
 };
 
 // "input 0 "x""

@@ -1,6 +1,7 @@
 // Moves, jumps, frees; what a run changes is put back before the next one.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <new>
 
 #include "runtime/program_maker.h"
@@ -151,6 +152,28 @@ TEST(Arguments, ThatAreWrittenShareNoMemoryWithOthers) {
               "memory with value " +
                   std::to_string(out < 16 ? 0 : 1) + ", another of its arguments");
   }
+  // A long input that begins before the output, and a short one between them.
+  PlanMaker maker;
+  const ValueIndex x = maker.planned_at(0, {64});
+  const ValueIndex y = maker.planned_at(4, {1});
+  const ValueIndex z = maker.planned_at(128, {1});
+  maker.call("test::add", {x, y, z, z});
+  const auto method = *load_method(maker.outputs({z}));
+  EXPECT_EQ(code(method->execute()), Code::Malformed);
+}
+
+// 100,000 outputs: each pair of them looked at would take minutes.
+TEST(Arguments, MayBeMany) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({1});
+  std::vector<ValueIndex> items;
+  for (int i = 0; i < 100'000; ++i) items.push_back(maker.planned({1}));
+  maker.call("test::ignore", {x, maker.list(items)});
+  const auto method = *load_method(maker.outputs({items[0]}));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(method->execute().ok());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 2.0);
 }
 
 TEST(Arguments, ThatAreWrittenShareNoMemoryWithEachOther) {

@@ -230,22 +230,17 @@ Result<void> scratch(KernelContext& context, const Args& args, const Kernel&) {
   return {};
 }
 
+Result<void> ignore(KernelContext&, const Args&, const Kernel&) { return {}; }
+
 constexpr Kernel kTable[] = {
-    {"test::scratch", "I>T", scratch},
-    {"test::add", "TT>T", add_op},
-    {"test::append", "MTI", append},
-    {"test::concat", "V>T", concat},
-    {"test::copy_", "MT", copy_in_place},
-    {"test::count", "v>I", count},
-    {"test::fail", "T>T", fail},
-    {"test::fill", "L>T", fill},
-    {"test::is_positive", "T>T", is_positive},
-    {"test::less", "XX>X", less},
-    {"test::out_of_memory", "T>T", out_of_memory},
-    {"test::plus", "XX>X", plus},
-    {"test::scale", "TS>T", scale},
-    {"test::size", "TI>I", size},
-    {"test::split", "T>TT", split},
+    {"test::scratch", "I>T", scratch}, {"test::ignore", "T>V", ignore},
+    {"test::add", "TT>T", add_op},     {"test::append", "MTI", append},
+    {"test::concat", "V>T", concat},   {"test::copy_", "MT", copy_in_place},
+    {"test::count", "v>I", count},     {"test::fail", "T>T", fail},
+    {"test::fill", "L>T", fill},       {"test::is_positive", "T>T", is_positive},
+    {"test::less", "XX>X", less},      {"test::out_of_memory", "T>T", out_of_memory},
+    {"test::plus", "XX>X", plus},      {"test::scale", "TS>T", scale},
+    {"test::size", "TI>I", size},      {"test::split", "T>TT", split},
     {"test::view", "T>A", view},
 };
 

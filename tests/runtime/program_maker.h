@@ -81,7 +81,7 @@ class PlanMaker {
 //   test::is_positive "T>T" (bool, by element)   test::fill "L>T" (sizes of the list; element i is
 //   i) test::concat "V>T"    test::count "v>I" (how many are there)        test::fail "T>T"
 //   test::out_of_memory "T>T"                    test::append "MTI" (row I of a matrix)
-//   test::scratch "I>T" (I bytes of scratch memory, in two parts)
+//   test::scratch "I>T" (I bytes of scratch memory, in two parts)   test::ignore "T>V"
 std::span<const Kernel> kernels();
 
 // A delegate "Fake" whose calls run `run`.
