@@ -252,13 +252,18 @@ Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
     p.in[spatial_axis(dims, d)] = in.size((batched ? 2 : 1) + d);
     p.kernel[spatial_axis(dims, d)] = weight.size(2 + d);
   }
+  const auto wrong_groups = [&] {
+    return kernel_error("convolution of " + in.describe() + " with " + weight.describe() + " in " +
+                        std::to_string(groups) + " groups");
+  };
+  // Before anything is multiplied by it.
+  if (groups > std::max<int64_t>(channels, 1)) return wrong_groups();
   // The weight is [out, in / groups, ...], or [in, out / groups, ...] where it is transposed.
   const int64_t w_in = transposed ? weight.size(0) : weight.size(1) * groups;
   const int64_t w_out = transposed ? weight.size(1) * groups : weight.size(0);
   if (w_in != channels || channels % groups != 0 || w_out % groups != 0 ||
       (bias && bias->numel() != w_out) || p.kernel_size() == 0) {
-    return kernel_error("convolution of " + in.describe() + " with " + weight.describe() + " in " +
-                        std::to_string(groups) + " groups");
+    return wrong_groups();
   }
   p.in_channels = channels / groups;
   p.out_channels = w_out / groups;
