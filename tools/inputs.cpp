@@ -79,17 +79,34 @@ std::vector<int64_t> parse_shape(const std::string& text, const std::string& opt
   return shape;
 }
 
-// The user's shape for a made-up input, by its number or name.
-std::vector<int64_t> chosen_shape(const Options& options, size_t index, const pteron_spec& spec) {
+std::string list_inputs(const std::vector<pteron_spec>& specs) {
+  std::string text;
+  for (const pteron_spec& spec : specs)
+    text += (text.empty() ? "" : ", ") + std::string(spec.name) + " " + describe(spec);
+  return text.empty() ? "none" : text;
+}
+
+// The shapes for inputs that are made up: those that the user chose by number or name, else the
+// largest.
+std::vector<std::vector<int64_t>> chosen_shapes(const Options& options,
+                                                const std::vector<pteron_spec>& specs) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const pteron_spec& spec : specs) shapes.emplace_back(spec.shape, spec.shape + spec.rank);
   for (const std::string& option : options.shapes) {
     const size_t equals = option.find('=');
     if (equals == std::string::npos)
       throw UsageError("--shape " + option + ": give it as INPUT=1x3x96x128");
     const std::string which = option.substr(0, equals);
-    if (which == std::to_string(index) || which == spec.name)
-      return parse_shape(option.substr(equals + 1), option);
+    size_t index = 0;
+    while (index < specs.size() && which != std::to_string(index) && which != specs[index].name)
+      ++index;
+    if (index == specs.size()) {
+      throw UsageError("--shape " + option + ": there is no input " + which +
+                       "; the method takes: " + list_inputs(specs));
+    }
+    shapes[index] = parse_shape(option.substr(equals + 1), option);
   }
-  return {spec.shape, spec.shape + spec.rank};
+  return shapes;
 }
 
 // The same numbers at each call: small, of both signs, and no two neighbours alike.
@@ -136,13 +153,6 @@ Array made_up_array(const pteron_spec& spec, std::vector<int64_t> shape) {
   return array;
 }
 
-std::string list_inputs(const std::vector<pteron_spec>& specs) {
-  std::string text;
-  for (const pteron_spec& spec : specs)
-    text += (text.empty() ? "" : ", ") + std::string(spec.name) + " " + describe(spec);
-  return text.empty() ? "none" : text;
-}
-
 }  // namespace
 
 Inputs make_inputs(pteron_method* method, const Options& options) {
@@ -179,12 +189,15 @@ Inputs make_inputs(pteron_method* method, const Options& options) {
     }
   }
   if (!options.inputs.empty()) {
+    if (!options.shapes.empty())
+      throw UsageError("--shape is for inputs that are made up, and -i gives them");
     if (inputs.values.size() != specs.size()) {
       throw UsageError("the method takes " + std::to_string(specs.size()) + " inputs, got " +
                        std::to_string(inputs.values.size()) + "; it takes: " + list_inputs(specs));
     }
     return inputs;
   }
+  const std::vector<std::vector<int64_t>> shapes = chosen_shapes(options, specs);
   inputs.made_up = !specs.empty();
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].kind != PTERON_KIND_TENSOR) {
@@ -195,7 +208,7 @@ Inputs make_inputs(pteron_method* method, const Options& options) {
       throw UsageError("input " + std::to_string(i) + " is " + describe(specs[i]) +
                        ", for which nothing can be made up; give all inputs with -i");
     }
-    inputs.arrays.push_back(made_up_array(specs[i], chosen_shape(options, i, specs[i])));
+    inputs.arrays.push_back(made_up_array(specs[i], shapes[i]));
     inputs.values.push_back(array_value(inputs.arrays.back(), nullptr, options, i));
   }
   if (inputs.made_up) note(options, "no -i given: inputs are made up (" + list_inputs(specs) + ")");

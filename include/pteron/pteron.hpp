@@ -238,7 +238,9 @@ class Value {
  public:
   Value() { value_.kind = PTERON_KIND_NONE; }
   Value(std::nullptr_t) : Value() {}  // NOLINT: meant to convert, as are all here
-  Value(bool value) {                 // NOLINT
+  // Of bool itself only: a pointer would become one too.
+  template <typename T, std::enable_if_t<std::is_same_v<T, bool>, bool> = true>
+  Value(T value) {  // NOLINT
     value_.kind = PTERON_KIND_BOOL;
     value_.as.boolean = value;
   }
@@ -256,6 +258,7 @@ class Value {
     value_.kind = value ? PTERON_KIND_STRING : PTERON_KIND_NONE;
     value_.as.string = value;
   }
+  Value(const std::string& value) : Value(value.c_str()) {}  // NOLINT
   // A dense row-major array at `data`, or one with `strides`: bytes, one a dimension, of any sign.
   Value(void* data, DType dtype, const Shape& shape, const std::vector<int64_t>& strides = {})
       : shape_(shape), strides_(strides.data(), strides.size()) {

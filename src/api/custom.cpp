@@ -1,5 +1,6 @@
 // Operators and delegates of the application's, as the runtime's Kernel and Delegate.
 #include <deque>
+#include <forward_list>
 #include <new>
 #include <vector>
 
@@ -15,8 +16,8 @@ using namespace pteron;
 struct pteron_call {
   KernelContext* context;
   const Args* args;
-  std::deque<std::vector<int64_t>> numbers;
-  std::deque<std::vector<pteron_value>> lists;
+  std::forward_list<std::vector<int64_t>> numbers;
+  std::forward_list<std::vector<pteron_value>> lists;
   std::string message;
 };
 
@@ -55,7 +56,7 @@ pteron_value tensor_value(pteron_call& call, const Tensor& tensor) {
                                            tensor.rank(), tensor.sizes().data());
   if (!tensor.is_row_major()) {
     std::vector<int64_t>& strides =
-        call.numbers.emplace_back(tensor.strides().begin(), tensor.strides().end());
+        call.numbers.emplace_front(tensor.strides().begin(), tensor.strides().end());
     for (int64_t& stride : strides) stride *= static_cast<int64_t>(dtype_size(tensor.dtype()));
     value.as.tensor.strides = strides.data();
   }
@@ -86,7 +87,7 @@ pteron_value argument_value(pteron_call& call, size_t index) {
       return write_value(HostValue(std::string_view(*value.string)));
     case ValueKind::IntList: {
       const Ints ints = args.ints(index);
-      const auto& kept = call.numbers.emplace_back(ints.begin(), ints.end());
+      const auto& kept = call.numbers.emplace_front(ints.begin(), ints.end());
       return list_value(PTERON_KIND_INT_LIST, kept.data(), kept.size());
     }
     case ValueKind::DoubleList:
@@ -97,7 +98,7 @@ pteron_value argument_value(pteron_call& call, size_t index) {
                         value.booleans->items.size());
     case ValueKind::TensorList:
     case ValueKind::OptionalTensorList: {
-      auto& items = call.lists.emplace_back();
+      auto& items = call.lists.emplace_front();
       for (size_t k = 0; k < args.tensor_count(index); ++k) {
         const Tensor* tensor = args.list_tensor(index, k);
         items.push_back(tensor ? tensor_value(call, *tensor) : pteron_value{});

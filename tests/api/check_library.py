@@ -48,6 +48,20 @@ def check_needed(library: Path) -> list[str]:
     ]
 
 
+def check_search(files: list[Path]) -> list[str]:
+    """An empty or relative entry of a RUNPATH is the current folder, or depends on it."""
+    problems = []
+    for file in files:
+        paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", output("readelf", "-d", file))
+        entries = [entry for path in paths for entry in path.split(":")]
+        problems += [
+            f"{file} searches {entry!r}, which depends on the current folder"
+            for entry in entries
+            if not entry.startswith(("/", "$ORIGIN"))
+        ]
+    return problems
+
+
 def check_size(library: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         stripped = Path(folder) / "stripped.so"
@@ -72,8 +86,9 @@ def check_abi(library: Path, layout: Path, recorded: Path, rebase: bool) -> list
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("check", choices=("exports", "needed", "size", "abi"))
+    parser.add_argument("check", choices=("exports", "needed", "size", "search", "abi"))
     parser.add_argument("library", type=Path)
+    parser.add_argument("--also", type=Path, nargs="*", default=[], help="programs beside it")
     parser.add_argument("--exports", type=Path, help="the list of exported symbols")
     parser.add_argument("--layout", type=Path, help="the program that prints the layouts")
     parser.add_argument("--abi", type=Path, help="the recorded interface, abi.txt")
@@ -83,6 +98,8 @@ def main() -> int:
         problems = check_exports(arguments.library, arguments.exports)
     elif arguments.check == "needed":
         problems = check_needed(arguments.library)
+    elif arguments.check == "search":
+        problems = check_search([arguments.library, *arguments.also])
     elif arguments.check == "size":
         problems = check_size(arguments.library)
     else:

@@ -14,6 +14,13 @@ file(MAKE_DIRECTORY "${WORK}/a project")
 file(COPY ${SOURCE}/tests/api/consumer/CMakeLists.txt ${SOURCE}/examples/hello_c/hello.c
   ${SOURCE}/examples/custom_operator/main.cpp DESTINATION "${WORK}/a project")
 run(${CMAKE_COMMAND} --install ${BUILD} --component library --prefix "${WORK}/installed")
+run(${CMAKE_COMMAND} --install ${BUILD} --component command --prefix "${WORK}/installed")
+if(EXISTS "${WORK}/installed/bin/pteron")
+  # The installed command finds the library beside it, from any folder.
+  file(RENAME "${WORK}/installed" "${WORK}/moved")
+  run(${CMAKE_COMMAND} -E chdir / "${WORK}/moved/bin/pteron" info ${SOURCE}/examples/custom_operator/scale.pte)
+  file(RENAME "${WORK}/moved" "${WORK}/installed")
+endif()
 run(${CMAKE_COMMAND} -S "${WORK}/a project" -B "${WORK}/build" -G Ninja
   "-DCMAKE_PREFIX_PATH=${WORK}/installed" -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX}
   "-DCMAKE_C_FLAGS=${FLAGS}" "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_EXE_LINKER_FLAGS=${FLAGS}")

@@ -34,6 +34,11 @@ static_assert(std::is_nothrow_move_constructible_v<pteron::Method>);
 static_assert(!std::is_copy_constructible_v<pteron::Program>);
 static_assert(!std::is_copy_constructible_v<pteron::Method>);
 
+// A pointer is no argument: it might be taken for a bool.
+static_assert(!std::is_convertible_v<float*, pteron::Value>);
+static_assert(std::is_convertible_v<float, pteron::Value>);
+static_assert(std::is_convertible_v<std::string, pteron::Value>);
+
 TEST(Cpp, RunsAProgram) {
   const File file = programs::add();
   const pteron::Program program = open(file);

@@ -14,8 +14,9 @@ static pteron_status zero(void* context, pteron_call* call) {
 int main(int argc, char** argv) {
   pteron_program_options options = PTERON_INIT(pteron_program_options);
   pteron_operator op = PTERON_INIT(pteron_operator);
-  pteron_program* program = NULL;
-  pteron_method* method = NULL;
+  /* Static, so that a leak checker sees that they are still held. */
+  static pteron_program* program = NULL;
+  static pteron_method* method = NULL;
   pteron_spec spec = PTERON_INIT(pteron_spec);
   static float zeros[8 * 1024];
   pteron_value in;
