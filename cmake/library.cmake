@@ -1,11 +1,6 @@
 # How the shared library is linked and installed.
 include(CMakePackageConfigHelpers)
 
-# Installed programs find the library in the folder beside their own.
-if(NOT WIN32 AND NOT CMAKE_INSTALL_RPATH)
-  set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-endif()
-
 # pteron_shared_library(target exports.txt): only the functions listed there are visible outside.
 function(pteron_shared_library target exports)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${exports})
