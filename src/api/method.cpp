@@ -51,6 +51,15 @@ static_assert(static_cast<int>(ValueKind::DoubleList) == PTERON_KIND_DOUBLE_LIST
 static_assert(static_cast<int>(ValueKind::BoolList) == PTERON_KIND_BOOL_LIST);
 static_assert(static_cast<int>(ValueKind::TensorList) == PTERON_KIND_TENSOR_LIST);
 
+// The value that was given for `side` number `index` of the method, which an error names.
+Result<HostValue> read_value_of(const Method& method, const char* side, size_t index,
+                                const pteron_value* value) {
+  auto host = read_value(value);
+  if (host.ok()) return host;
+  return Error{host.error().code, "method \"" + method.name() + "\": " + side + " " +
+                                      std::to_string(index) + ": " + host.error().message};
+}
+
 }  // namespace
 
 pteron_status pteron_method_load(pteron_program* program, const char* name,
@@ -119,7 +128,7 @@ pteron_status pteron_method_state_spec(const pteron_method* method, size_t index
 pteron_status pteron_method_bind_input(pteron_method* method, size_t index,
                                        const pteron_value* value, pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
-    PTERON_ASSIGN(const HostValue host, read_value(value));
+    PTERON_ASSIGN(const HostValue host, read_value_of(m, "input", index, value));
     return m.bind_input(index, host);
   });
 }
@@ -127,7 +136,7 @@ pteron_status pteron_method_bind_input(pteron_method* method, size_t index,
 pteron_status pteron_method_bind_output(pteron_method* method, size_t index,
                                         const pteron_value* value, pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
-    PTERON_ASSIGN(const HostValue host, read_value(value));
+    PTERON_ASSIGN(const HostValue host, read_value_of(m, "output", index, value));
     return m.bind_output(index, host);
   });
 }
@@ -143,12 +152,8 @@ pteron_status pteron_method_run(pteron_method* method, const pteron_value* input
     std::vector<HostValue> values;
     values.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      auto value = read_value(&inputs[i]);
-      if (!value.ok()) {
-        return Error{value.error().code,
-                     "input " + std::to_string(i) + ": " + value.error().message};
-      }
-      values.push_back(*std::move(value));
+      PTERON_ASSIGN(HostValue value, read_value_of(m, "input", i, &inputs[i]));
+      values.push_back(std::move(value));
     }
     return m.run(values);
   });
@@ -200,7 +205,7 @@ pteron_status pteron_method_get_state(pteron_method* method, size_t index, ptero
 pteron_status pteron_method_set_state(pteron_method* method, size_t index,
                                       const pteron_value* value, pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
-    PTERON_ASSIGN(const HostValue host, read_value(value));
+    PTERON_ASSIGN(const HostValue host, read_value_of(m, "state", index, value));
     return m.set_state(index, host);
   });
 }

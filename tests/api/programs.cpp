@@ -173,6 +173,47 @@ File delegated() {
   return encode(std::move(plans));
 }
 
+File openvino(const std::string& blob) {
+  static const char device[] = "CPU";
+  DelegateDef def;
+  def.id = "OpenvinoBackend";
+  def.payload = bytes_of(blob.data(), blob.size());
+  def.specs.push_back({"device", bytes_of(device, sizeof(device) - 1)});
+  MethodBuilder method("forward");
+  const ValueIndex x = method.add_planned(tensor({2, 3}));
+  const ValueIndex out = method.add_planned(tensor({2, 3}));
+  method.call_delegate(std::move(def), {x, out});
+  std::vector<Plan> plans;
+  plans.push_back(method.finish({x}, {out}));
+  return encode(std::move(plans));
+}
+
+File lacking() {
+  static const char payload[] = "payload";
+  DelegateDef def;
+  def.id = "TestBackend";
+  def.payload = bytes_of(payload, sizeof(payload) - 1);
+  MethodBuilder method("forward");
+  const ValueIndex x = method.add_planned(tensor({2, 3}));
+  const ValueIndex out = method.add_planned(tensor({2, 3}));
+  method.call("test::first.out", {x, out});
+  method.call("test::second.out", {x, out});
+  method.call_delegate(std::move(def), {x, out});
+  std::vector<Plan> plans;
+  plans.push_back(method.finish({x}, {out}));
+  return encode(std::move(plans));
+}
+
+File results() {
+  MethodBuilder method("forward");
+  const ValueIndex x = method.add_planned(tensor({3}));
+  std::vector<ValueIndex> outputs = {x, method.add(int64_t{7}), method.add(0.5), method.add(true),
+                                     method.add(std::string("text"))};
+  std::vector<Plan> plans;
+  plans.push_back(method.finish({x}, std::move(outputs)));
+  return encode(std::move(plans));
+}
+
 File scalars() {
   MethodBuilder method("forward");
   const ValueIndex x = method.add_planned(tensor({3}));

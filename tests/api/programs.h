@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace programs {
@@ -29,6 +30,12 @@ constexpr const char* kKindsSignature = "TtSsIDBLFQVvG>TIDB";
 // "payload", and there is the compile spec mode=fast. Method "other" has two more such calls, of
 // the same payload.
 File delegated();
+// forward(x) by OpenVINO, float32 [2, 3] to the same, device=CPU; `blob` is what it imports.
+File openvino(const std::string& blob);
+// forward(x) needs test::first.out, test::second.out and the delegate "TestBackend".
+File lacking();
+// forward(x) = x, 7, 0.5, true, "text"; float32 [3]. Without instructions.
+File results();
 // forward(x) = x, without instructions and with the scalar inputs 3 (int), 2.5 (double), true, none
 // and "text" after x; float32 [3].
 File scalars();
