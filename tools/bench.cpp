@@ -90,7 +90,7 @@ void bench_command(const Options& options) {
   for (const auto& part : times) all.insert(all.end(), part.begin(), part.end());
   std::sort(all.begin(), all.end());
 
-  Json json{{"format", 1}, {"method", options.method.empty() ? "forward" : options.method}};
+  Json json{{"format", 1}, {"method", nullptr}};
   json["runs"] = all.size();
   json["parallel"] = options.parallel;
   json["latency_min_ms"] = all.front();
@@ -103,7 +103,7 @@ void bench_command(const Options& options) {
   json["peak_rss_mb"] = peak_memory_mb();
   json["inputs_made_up"] = inputs.made_up;
   json.update(execution(methods[0].get(), options));
-  if (options.json) return print(json.dump(2) + "\n");
+  if (options.json) return print_json(json);
   char throughput[64];
   std::snprintf(throughput, sizeof(throughput), "%.1f a second",
                 json["throughput_per_s"].get<double>());

@@ -63,7 +63,7 @@ void info_command(const Options& options) {
   const Json info = call_json([&](char** json, pteron_error** error) {
     return pteron_program_info(program.get(), json, error);
   });
-  if (options.json) return print(info.dump(2) + "\n");
+  if (options.json) return print_json(info);
   std::string out =
       info["file"].get<std::string>() + "  " + format_bytes(info["file_bytes"]) + "\n";
   for (const Json& method : info["methods"]) out += describe_method(method);

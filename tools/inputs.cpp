@@ -74,6 +74,8 @@ std::vector<int64_t> parse_shape(const std::string& text, const std::string& opt
       throw UsageError("--shape " + option + ": give it as INPUT=1x3x96x128");
     }
     shape.push_back(size);
+    if (shape.size() > PTERON_MAX_RANK)
+      throw UsageError("--shape " + option + ": more than 16 dimensions");
     at = end + 1;
   }
   return shape;
@@ -100,8 +102,8 @@ std::vector<std::vector<int64_t>> chosen_shapes(const Options& options,
     size_t index = 0;
     while (index < specs.size() && which != std::to_string(index) && which != specs[index].name)
       ++index;
-    if (index == specs.size()) {
-      throw UsageError("--shape " + option + ": there is no input " + which +
+    if (index == specs.size() || specs[index].kind != PTERON_KIND_TENSOR) {
+      throw UsageError("--shape " + option + ": there is no tensor input " + which +
                        "; the method takes: " + list_inputs(specs));
     }
     shapes[index] = parse_shape(option.substr(equals + 1), option);

@@ -30,7 +30,7 @@ void devices_command(const Options& options) {
   const Json json = call_json([&](char** text, pteron_error** error) {
     return pteron_devices(program_options.get(), text, error);
   });
-  if (options.json) return print(json.dump(2) + "\n");
+  if (options.json) return print_json(json);
   print(device_table(json["devices"]) + "OpenVINO " +
         json["openvino"]["version"].get<std::string>() + "\n  " +
         json["openvino"]["file"].get<std::string>() + "\n");
@@ -43,7 +43,7 @@ bool doctor_command(const Options& options) {
   });
   const bool ok = json["ok"];
   if (options.json) {
-    print(json.dump(2) + "\n");
+    print_json(json);
     return ok;
   }
   std::string out = "pteron " + json["pteron"]["version"].get<std::string>() + "\n";

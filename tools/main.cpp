@@ -1,6 +1,5 @@
 // The pteron command: parses the command line, runs one command, turns failures into a line on
 // stderr and an exit status.
-#include <cstdio>
 #include <filesystem>
 
 #include "commands.h"
@@ -79,16 +78,16 @@ int main(int argc, char** argv) {
     add_environment_of_this_program();
     return run(options);
   } catch (const tools::UsageError& e) {
-    std::fprintf(stderr, "pteron: %s\n", e.what());
+    tools::say(std::string("pteron: ") + e.what());
     return kWrongUse;
   } catch (const tools::LibraryError& e) {
-    std::fprintf(stderr, "pteron: %s\n", e.what());
+    tools::say(std::string("pteron: ") + e.what());
     return exit_status(e.status);
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "pteron: out of memory\n");
+    tools::say("pteron: out of memory");
     return kFailed;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "pteron: a bug: %s\n", e.what());
+    tools::say(std::string("pteron: a bug: ") + e.what());
     return kBug;
   }
 }

@@ -1,13 +1,10 @@
 #include "npy.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 
 namespace tools {
 namespace {
@@ -23,12 +20,18 @@ constexpr Descr kDescrs[] = {
     {"<u2", PTERON_UINT16},  {"<u4", PTERON_UINT32},  {"<u8", PTERON_UINT64},
 };
 
-const char* descr_of(pteron_dtype dtype) {
-  if (dtype == PTERON_BFLOAT16 || dtype == PTERON_BITS16) return "<u2";
-  for (const Descr& descr : kDescrs) {
-    if (descr.dtype == dtype) return descr.text;
-  }
-  return "|u1";
+const Descr* find_descr(pteron_dtype dtype) {
+  const auto* found = std::find_if(std::begin(kDescrs), std::end(kDescrs),
+                                   [&](const Descr& descr) { return descr.dtype == dtype; });
+  return found == std::end(kDescrs) ? nullptr : found;
+}
+
+double half_to_double(uint16_t half) {
+  const int exponent = (half >> 10) & 0x1f;
+  const int mantissa = half & 0x3ff;
+  double value = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
+  if (exponent == 0x1f) value = mantissa ? NAN : INFINITY;
+  return half & 0x8000 ? -value : value;
 }
 
 // The text after `'key':` in the header's dict.
@@ -90,6 +93,8 @@ Array read_npy(std::string_view bytes, const std::string& name) {
   const auto byte = [&](size_t i) {
     return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
   };
+  if (byte(6) < 1 || byte(6) > 3)
+    throw UsageError(name + ": .npy version " + std::to_string(byte(6)) + ", but there are 1 to 3");
   const bool wide = byte(6) >= 2;
   if (wide && bytes.size() < 12) throw UsageError(name + ": cut short within its header");
   const size_t start = wide ? 12 : 10;
@@ -115,8 +120,9 @@ Array read_npy(std::string_view bytes, const std::string& name) {
   array.shape = parse_shape(field(header, "shape", name), name);
   const size_t element = pteron_dtype_size(array.dtype);
   size_t size = element;
+  if (std::count(array.shape.begin(), array.shape.end(), 0) > 0) return array;
   for (const int64_t dim : array.shape) {
-    if (dim != 0 && size > data.size() / static_cast<size_t>(dim)) {
+    if (size > data.size() / static_cast<size_t>(dim)) {
       throw UsageError(name + ": its shape needs more bytes than the file has");
     }
     size *= static_cast<size_t>(dim);
@@ -131,9 +137,16 @@ Array read_npy(std::string_view bytes, const std::string& name) {
   return array;
 }
 
+pteron_dtype stored_dtype(pteron_dtype dtype) {
+  if (find_descr(dtype)) return dtype;
+  if (dtype == PTERON_QINT8) return PTERON_INT8;
+  if (dtype == PTERON_QINT32) return PTERON_INT32;
+  return pteron_dtype_size(dtype) == 2 ? PTERON_UINT16 : PTERON_UINT8;
+}
+
 std::string write_npy(const Array& array) {
-  std::string header =
-      std::string("{'descr': '") + descr_of(array.dtype) + "', 'fortran_order': False, 'shape': (";
+  std::string header = std::string("{'descr': '") + find_descr(stored_dtype(array.dtype))->text +
+                       "', 'fortran_order': False, 'shape': (";
   for (const int64_t size : array.shape) header += std::to_string(size) + ",";
   header += "), }";
   // The data begin at a multiple of 64, as NumPy has it.
@@ -145,19 +158,36 @@ std::string write_npy(const Array& array) {
   return out + header + std::string(array.data.begin(), array.data.end());
 }
 
-std::string read_file(const std::string& path) {
-  const std::filesystem::path native(std::u8string(path.begin(), path.end()));
-  std::error_code code;
-  if (std::filesystem::is_directory(native, code))
-    throw UsageError("cannot read " + path + ": it is a folder");
-  if (!std::filesystem::exists(native, code))
-    throw UsageError("cannot read " + path + ": no such file");
-  if (!std::filesystem::is_regular_file(native, code))
-    throw UsageError("cannot read " + path + ": not a regular file");
-  std::ifstream file(native, std::ios::binary);
-  if (!file)
-    throw UsageError("cannot read " + path + ": " + std::generic_category().message(errno));
-  return std::string(std::istreambuf_iterator<char>(file), {});
+double element_value(pteron_dtype dtype, const char* data) {
+  const auto load = [&](auto value) {
+    std::memcpy(&value, data, sizeof(value));
+    return value;
+  };
+  if (dtype == PTERON_FLOAT16) return half_to_double(load(uint16_t()));
+  if (dtype == PTERON_BFLOAT16)
+    return std::bit_cast<float>(static_cast<uint32_t>(load(uint16_t())) << 16);
+  switch (stored_dtype(dtype)) {
+    case PTERON_INT8:
+      return load(int8_t());
+    case PTERON_INT16:
+      return load(int16_t());
+    case PTERON_UINT16:
+      return load(uint16_t());
+    case PTERON_INT32:
+      return load(int32_t());
+    case PTERON_UINT32:
+      return load(uint32_t());
+    case PTERON_INT64:
+      return static_cast<double>(load(int64_t()));
+    case PTERON_UINT64:
+      return static_cast<double>(load(uint64_t()));
+    case PTERON_FLOAT32:
+      return load(float());
+    case PTERON_FLOAT64:
+      return load(double());
+    default:
+      return load(uint8_t());
+  }
 }
 
 }  // namespace tools

@@ -5,21 +5,16 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "files.h"
 #include "pteron/pteron.h"
 
 namespace tools {
 
-// The user's mistake: an unreadable or wrong file, a bad option. The command ends with status 2.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// A dense row-major array. bfloat16 is stored as uint16, which is all that NumPy has for it.
+// A dense row-major array.
 struct Array {
   pteron_dtype dtype = PTERON_FLOAT32;
   std::vector<int64_t> shape;
@@ -30,10 +25,14 @@ struct Array {
 // messages. Throws UsageError.
 Array read_npy(std::string_view bytes, const std::string& name);
 
-// The bytes of a .npy file.
+// The bytes of a .npy file, of the dtype that stored_dtype says.
 std::string write_npy(const Array& array);
 
-// A whole file; throws UsageError with the system's reason.
-std::string read_file(const std::string& path);
+// What NumPy has in place of `dtype`, of the same size: uint16 for bfloat16, say; else `dtype`.
+pteron_dtype stored_dtype(pteron_dtype dtype);
+
+// The element at `data`, which may lie anywhere. Those that NumPy lacks and that are no 16-bit
+// float are taken as stored_dtype.
+double element_value(pteron_dtype dtype, const char* data);
 
 }  // namespace tools

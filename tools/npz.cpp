@@ -3,8 +3,7 @@
 #include <zlib.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <ostream>
 
 namespace tools {
 namespace {
@@ -111,49 +110,7 @@ void append(std::string& out, uint64_t value, size_t size) {
   for (size_t i = 0; i < size; ++i) out += static_cast<char>(value >> (8 * i));
 }
 
-}  // namespace
-
-NamedArrays read_npz(const std::string& path) {
-  const std::string zip = read_file(path);
-  const size_t end = find_end_record(zip, path);
-  uint64_t count = number(zip, end + 10, 2);
-  uint64_t at = number(zip, end + 16, 4);
-  if ((count == 0xffff || at == 0xffffffffu) && end >= 20 &&
-      std::string_view(zip).substr(end - 20, 4) == "PK\x06\x07") {
-    const uint64_t record = number(zip, end - 20 + 8, 8);
-    if (record > zip.size() || zip.size() - record < 56) damaged(path);
-    count = number(zip, record + 32, 8);
-    at = number(zip, record + 48, 8);
-  }
-  NamedArrays arrays;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (at > zip.size() || zip.size() - at < 46 ||
-        std::string_view(zip).substr(at, 4) != "PK\x01\x02")
-      damaged(path);
-    Entry entry;
-    entry.method = number(zip, at + 10, 2);
-    entry.crc = number(zip, at + 16, 4);
-    entry.packed = number(zip, at + 20, 4);
-    entry.size = number(zip, at + 24, 4);
-    entry.offset = number(zip, at + 42, 4);
-    const size_t name = number(zip, at + 28, 2);
-    const size_t extra = number(zip, at + 30, 2);
-    const size_t comment = number(zip, at + 32, 2);
-    if (46 + name + extra + comment > zip.size() - at) damaged(path);
-    entry.name = zip.substr(at + 46, name);
-    read_zip64(std::string_view(zip).substr(at + 46 + name, extra), entry, path);
-    at += 46 + name + extra + comment;
-    std::string key = entry.name;
-    if (key.size() > 4 && key.compare(key.size() - 4, 4, ".npy") == 0) key.resize(key.size() - 4);
-    arrays.emplace_back(key, read_npy(unpack(zip, entry, path), path + ": " + key));
-  }
-  return arrays;
-}
-
-void write_npz(const std::string& path, const NamedArrays& arrays) {
-  const std::filesystem::path native(std::u8string(path.begin(), path.end()));
-  std::ofstream file(native, std::ios::binary);
-  if (!file) throw UsageError("cannot write " + path);
+void write_entries(std::ostream& file, const NamedArrays& arrays) {
   std::string directory;
   uint64_t offset = 0;
   for (const auto& [name, array] : arrays) {
@@ -228,7 +185,49 @@ void write_npz(const std::string& path, const NamedArrays& arrays) {
   append(end, 0xffffffffu, 4);
   append(end, 0, 2);
   file << directory << end;
-  if (!file.flush()) throw UsageError("cannot write " + path);
+}
+
+}  // namespace
+
+NamedArrays read_npz(const std::string& path) {
+  const std::string zip = read_file(path);
+  const size_t end = find_end_record(zip, path);
+  uint64_t count = number(zip, end + 10, 2);
+  uint64_t at = number(zip, end + 16, 4);
+  if ((count == 0xffff || at == 0xffffffffu) && end >= 20 &&
+      std::string_view(zip).substr(end - 20, 4) == "PK\x06\x07") {
+    const uint64_t record = number(zip, end - 20 + 8, 8);
+    if (record > zip.size() || zip.size() - record < 56) damaged(path);
+    count = number(zip, record + 32, 8);
+    at = number(zip, record + 48, 8);
+  }
+  NamedArrays arrays;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (at > zip.size() || zip.size() - at < 46 ||
+        std::string_view(zip).substr(at, 4) != "PK\x01\x02")
+      damaged(path);
+    Entry entry;
+    entry.method = number(zip, at + 10, 2);
+    entry.crc = number(zip, at + 16, 4);
+    entry.packed = number(zip, at + 20, 4);
+    entry.size = number(zip, at + 24, 4);
+    entry.offset = number(zip, at + 42, 4);
+    const size_t name = number(zip, at + 28, 2);
+    const size_t extra = number(zip, at + 30, 2);
+    const size_t comment = number(zip, at + 32, 2);
+    if (46 + name + extra + comment > zip.size() - at) damaged(path);
+    entry.name = zip.substr(at + 46, name);
+    read_zip64(std::string_view(zip).substr(at + 46 + name, extra), entry, path);
+    at += 46 + name + extra + comment;
+    std::string key = entry.name;
+    if (key.size() > 4 && key.compare(key.size() - 4, 4, ".npy") == 0) key.resize(key.size() - 4);
+    arrays.emplace_back(key, read_npy(unpack(zip, entry, path), path + ": " + key));
+  }
+  return arrays;
+}
+
+void write_npz(const std::string& path, const NamedArrays& arrays) {
+  write_file(path, [&](std::ostream& file) { write_entries(file, arrays); });
 }
 
 }  // namespace tools

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
+#include <sstream>
+
+#include "session.h"
 
 namespace tools {
 namespace {
@@ -21,17 +23,25 @@ constexpr Help kCommands[] = {
     {"doctor", "Say what was looked for, what was found, and what to do"},
 };
 
+// An empty text is a script's unset variable, not the default.
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](const std::string& value) { return std::string(value.empty() ? "it is empty" : ""); }, "");
+}
+
 void add_machine_options(CLI::App& app, Options& options) {
-  app.add_option("--openvino", options.openvino, "OpenVINO's C library, or a folder that has it");
+  app.add_option("--openvino", options.openvino, "OpenVINO's C library, or a folder that has it")
+      ->check(not_empty());
   app.add_flag("--json", options.json, "One JSON object on stdout, nothing else there");
   app.add_flag("-q,--quiet", options.quiet, "Results only");
 }
 
 void add_model_options(CLI::App& app, Options& options) {
-  app.add_option("MODEL", options.model, "The program (.pte)")->required();
+  app.add_option("MODEL", options.model, "The program (.pte)")->required()->check(not_empty());
   app.add_option("--weights", options.weights, "External weights (.ptd); may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--device", options.device, "CPU, GPU, GPU.1, NPU, ...; none: no OpenVINO at all");
+  app.add_option("--device", options.device, "CPU, GPU, GPU.1, NPU, ...; none: no OpenVINO at all")
+      ->check(not_empty());
   app.add_option("--precision", options.precision, "program, fast, f32, f16, bf16")
       ->check(CLI::IsMember({"program", "fast", "f32", "f16", "bf16"}));
   app.add_option("--threads", options.threads,
@@ -41,11 +51,13 @@ void add_model_options(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"latency", "throughput"}));
   app.add_option("--config", options.config, "An OpenVINO property, KEY=VALUE; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--cache", options.cache_dir, "A folder for OpenVINO's model cache");
+  app.add_option("--cache", options.cache_dir, "A folder for OpenVINO's model cache")
+      ->check(not_empty());
 }
 
 void add_run_options(CLI::App& app, Options& options) {
-  app.add_option("-m,--method", options.method, "The method; default: forward, or the only one");
+  app.add_option("-m,--method", options.method, "The method; default: forward, or the only one")
+      ->check(not_empty());
   app.add_option("-i,--input", options.inputs,
                  "A .npy or .npz file, a number, true or false; may be repeated. Without any, "
                  "made-up inputs")
@@ -77,8 +89,9 @@ Options parse_options(const std::vector<std::string>& arguments) {
     if (name == "info") continue;
     add_run_options(*command, options);
     if (name == "run") {
-      command->add_option("-o,--output", options.output,
-                          "Save the outputs as out0, out1, ... (.npz)");
+      command
+          ->add_option("-o,--output", options.output, "Save the outputs as out0, out1, ... (.npz)")
+          ->check(not_empty());
       command->add_option("--repeat", options.repeat, "Run this many times")
           ->check(CLI::Range(1, 1000000000));
     } else if (name == "bench") {
@@ -90,8 +103,10 @@ Options parse_options(const std::vector<std::string>& arguments) {
           ->add_option("--parallel", options.parallel, "Methods of one program, each on its thread")
           ->check(CLI::Range(1, 1024));
     } else {
-      command->add_option("-o,--output", options.output,
-                          "Save a trace for chrome://tracing or Perfetto (.json)");
+      command
+          ->add_option("-o,--output", options.output,
+                       "Save a trace for chrome://tracing or Perfetto (.json)")
+          ->check(not_empty());
     }
   }
   if (!arguments.empty() && arguments[0].substr(0, 1) != "-") {
@@ -106,12 +121,16 @@ Options parse_options(const std::vector<std::string>& arguments) {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // As CLI11 wants it.
     app.parse(reversed);
   } catch (const CLI::Success& e) {
-    app.exit(e);
-    std::fflush(stdout);
+    std::ostringstream help;
+    app.exit(e, help, help);
+    print(help.str());
     std::exit(0);
   } catch (const CLI::ParseError& e) {
-    throw UsageError(e.what());
+    const auto parsed = app.get_subcommands();
+    throw UsageError(std::string(e.what()) + "; see pteron " +
+                     (parsed.empty() ? "" : parsed.front()->get_name() + " ") + "--help");
   }
+  if (!(options.seconds >= 0)) throw UsageError("--seconds: give a number from 0 on");
   options.command = app.get_subcommands().front()->get_name();
   return options;
 }

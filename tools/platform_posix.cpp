@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,7 +13,14 @@ namespace tools {
 
 std::vector<std::string> arguments(int argc, char** argv) { return {argv + 1, argv + argc}; }
 
-void prepare_console() { std::signal(SIGPIPE, SIG_IGN); }
+void prepare_console() {
+  std::signal(SIGPIPE, SIG_IGN);
+  // A file that is opened must not become the standard output that somebody closed. Opened for
+  // reading, what stands in refuses to be written.
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(standard, F_GETFD) == -1 && open("/dev/null", O_RDONLY) == -1) return;
+  }
+}
 
 bool is_terminal_stdout() { return isatty(STDOUT_FILENO) != 0; }
 bool is_terminal_stderr() { return isatty(STDERR_FILENO) != 0; }

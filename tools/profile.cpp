@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <ostream>
 
 #include "commands.h"
 #include "inputs.h"
@@ -67,14 +66,11 @@ void profile_command(const Options& options) {
     return pteron_method_profile(method.get(), json, error);
   });
   if (!options.output.empty()) {
-    std::ofstream file(
-        std::filesystem::path(std::u8string(options.output.begin(), options.output.end())));
-    file << make_trace(profile).dump();
-    if (!file.flush()) throw UsageError("cannot write " + options.output);
+    write_file(options.output, [&](std::ostream& file) { file << make_trace(profile).dump(); });
     note(options, "saved " + options.output);
   }
   profile.update(execution(method.get(), options));
-  if (options.json) return print(profile.dump(2) + "\n");
+  if (options.json) return print_json(profile);
 
   std::vector<Row> rows;
   double total = 0;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -10,48 +9,6 @@
 
 namespace tools {
 namespace {
-
-double half_to_double(uint16_t half) {
-  const int exponent = (half >> 10) & 0x1f;
-  const int mantissa = half & 0x3ff;
-  double value = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
-  if (exponent == 0x1f) value = mantissa ? NAN : INFINITY;
-  return half & 0x8000 ? -value : value;
-}
-
-double element(const Array& array, size_t index) {
-  const char* at = array.data.data() + index * pteron_dtype_size(array.dtype);
-  const auto load = [&](auto value) {
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  };
-  switch (array.dtype) {
-    case PTERON_INT8:
-      return load(int8_t());
-    case PTERON_INT16:
-      return load(int16_t());
-    case PTERON_UINT16:
-      return load(uint16_t());
-    case PTERON_INT32:
-      return load(int32_t());
-    case PTERON_UINT32:
-      return load(uint32_t());
-    case PTERON_INT64:
-      return static_cast<double>(load(int64_t()));
-    case PTERON_UINT64:
-      return static_cast<double>(load(uint64_t()));
-    case PTERON_FLOAT16:
-      return half_to_double(load(uint16_t()));
-    case PTERON_BFLOAT16:
-      return std::bit_cast<float>(static_cast<uint32_t>(load(uint16_t())) << 16);
-    case PTERON_FLOAT32:
-      return load(float());
-    case PTERON_FLOAT64:
-      return load(double());
-    default:
-      return load(uint8_t());
-  }
-}
 
 // A dense row-major copy of an output.
 Array copy_output(const pteron_tensor& tensor) {
@@ -88,14 +45,15 @@ std::string number(double value) {
 
 // Of an array: least, greatest and mean of the finite values, how many are not, and the first few.
 Json summarize(const Array& array) {
-  const size_t count = array.data.size() / pteron_dtype_size(array.dtype);
+  const size_t size = pteron_dtype_size(array.dtype);
+  const size_t count = array.data.size() / size;
   double least = INFINITY;
   double greatest = -INFINITY;
   double sum = 0;
   size_t finite = 0;
   Json first = Json::array();
   for (size_t i = 0; i < count; ++i) {
-    const double value = element(array, i);
+    const double value = element_value(array.dtype, array.data.data() + i * size);
     if (i < 8) first.push_back(std::isfinite(value) ? Json(value) : Json(number(value)));
     if (!std::isfinite(value)) continue;
     least = std::min(least, value);
@@ -129,6 +87,20 @@ Json scalar_json(const pteron_value& value) {
   }
 }
 
+// The scalar as an array without dimensions; false if NumPy has none for it.
+bool scalar_array(const pteron_value& value, Array& array) {
+  const auto keep = [&](pteron_dtype dtype, const void* data) {
+    array.dtype = dtype;
+    const char* bytes = static_cast<const char*>(data);
+    array.data.assign(bytes, bytes + pteron_dtype_size(dtype));
+    return true;
+  };
+  if (value.kind == PTERON_KIND_INT) return keep(PTERON_INT64, &value.as.integer);
+  if (value.kind == PTERON_KIND_DOUBLE) return keep(PTERON_FLOAT64, &value.as.real);
+  if (value.kind == PTERON_KIND_BOOL) return keep(PTERON_BOOL, &value.as.boolean);
+  return false;
+}
+
 std::string first_values(const Json& first) {
   std::string text;
   for (const Json& value : first)
@@ -156,7 +128,7 @@ void run_command(const Options& options) {
   }
   const double run_ms = (now_ms() - before) / options.repeat;
 
-  Json json{{"format", 1}, {"method", options.method.empty() ? "forward" : options.method}};
+  Json json{{"format", 1}, {"method", nullptr}};
   json["load_ms"] = loaded - start;
   json["run_ms"] = run_ms;
   json["inputs_made_up"] = inputs.made_up;
@@ -175,6 +147,11 @@ void run_command(const Options& options) {
       rows.push_back({name, scalar["kind"], "", "", "", "",
                       scalar.contains("value") ? scalar["value"].dump() : ""});
       json["outputs"].push_back(std::move(scalar));
+      Array array;
+      if (scalar_array(value, array))
+        saved.emplace_back(name, std::move(array));
+      else if (!options.output.empty())
+        note(options, name + " is not saved: NumPy has no array for it");
       continue;
     }
     Array array = copy_output(value.as.tensor);
@@ -182,7 +159,8 @@ void run_command(const Options& options) {
         {"kind", "tensor"}, {"dtype", pteron_dtype_name(array.dtype)}, {"shape", array.shape}};
     const Json summary = summarize(array);
     output.update(summary);
-    if (array.dtype == PTERON_BFLOAT16) output["saved_as"] = "uint16";
+    const pteron_dtype stored = stored_dtype(array.dtype);
+    if (stored != array.dtype) output["saved_as"] = pteron_dtype_name(stored);
     const auto cell = [&](const char* key) {
       return summary.contains(key) ? number(summary[key]) : std::string("-");
     };
@@ -196,7 +174,7 @@ void run_command(const Options& options) {
   }
   if (!options.output.empty()) write_npz(options.output, saved);
   json.update(execution(method.get(), options));
-  if (options.json) return print(json.dump(2) + "\n");
+  if (options.json) return print_json(json);
   std::string ran;
   for (const Json& part : json["execution"]) {
     ran += (ran.empty() ? "" : ", ") + part["ran_by"].get<std::string>() + " on " +

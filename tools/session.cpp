@@ -1,10 +1,11 @@
 #include "session.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+#include <system_error>
 
 #include "platform.h"
 
@@ -17,6 +18,26 @@ int precision_number(const std::string& name) {
   if (name == "f16") return PTERON_PRECISION_F16;
   if (name == "bf16") return PTERON_PRECISION_BF16;
   return PTERON_PRECISION_PROGRAM;
+}
+
+void write_output(const std::string& text) {
+  errno = 0;
+  const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) == 0 && written == text.size()) return;
+  if (errno == EPIPE) std::_Exit(0);
+  throw UsageError("cannot write to standard output: " + std::generic_category().message(errno));
+}
+
+// Without what moves a terminal's cursor, changes its colours or worse: names come from files.
+std::string visible(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if ((byte < 0x20 && byte != '\n') || byte == 0x7f) text[i] = '?';
+    // U+0080 to U+009F are controls too.
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) text.replace(i, 2, "?");
+  }
+  return text;
 }
 
 }  // namespace
@@ -107,10 +128,11 @@ std::string describe(const pteron_spec& spec) {
 }
 
 Json execution(pteron_method* method, const Options& options) {
-  Json parts = call_json([&](char** json, pteron_error** error) {
+  const Json whole = call_json([&](char** json, pteron_error** error) {
     return pteron_method_execution(method, json, error);
-  })["execution"];
-  Json out;
+  });
+  const Json& parts = whole["execution"];
+  Json out{{"method", whole["method"]}};
   out["requested"] = {{"device", options.device.empty() ? "program" : options.device},
                       {"precision", options.precision},
                       {"threads", options.threads},
@@ -131,15 +153,21 @@ double now_ms() {
       .count();
 }
 
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) == 0) return;
-  if (errno == EPIPE) std::_Exit(0);
-  throw UsageError("cannot write to standard output");
+void print(const std::string& text) { write_output(visible(text)); }
+
+void print_json(const Json& json) {
+  // What the user typed need not be UTF-8.
+  write_output(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void say(const std::string& text) {
+  std::string line = visible(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 void note(const Options& options, const std::string& text) {
-  if (!options.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+  if (!options.quiet) say(text);
 }
 
 }  // namespace tools

@@ -70,7 +70,10 @@ double now_ms();
 
 // Writes to stdout; a reader who has gone away is not an error: the command ends with 0.
 void print(const std::string& text);
-// A message for people, on stderr, unless --quiet.
+void print_json(const Json& json);
+// One line for people, on stderr.
+void say(const std::string& text);
+// The same, unless --quiet.
 void note(const Options& options, const std::string& text);
 
 }  // namespace tools

@@ -15,6 +15,13 @@ size_t width(const std::string& text) {
   }));
 }
 
+// A whole character of UTF-8.
+void drop_last(std::string& text) {
+  while ((static_cast<unsigned char>(text.back()) & 0xc0) == 0x80 && text.size() > 1)
+    text.pop_back();
+  text.pop_back();
+}
+
 bool is_number(const std::string& text) {
   return !text.empty() && ((text[0] >= '0' && text[0] <= '9') || text[0] == '-');
 }
@@ -40,7 +47,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
       line += right ? padding + cell : last ? cell : cell + padding;
     }
     if (width(line) > limit && limit > 3) {
-      line.resize(std::min(line.size(), limit - 3));
+      while (width(line) > limit - 3) drop_last(line);
       line += "...";
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();

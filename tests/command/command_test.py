@@ -2,10 +2,13 @@
 """Runs the `pteron` command as a user would.
 
 usage: command_test.py [Class.test]...     with these variables, which ctest sets:
-PTERON_COMMAND, PTERON_GOLDEN (unpacked programs), PTERON_MODELS, PTERON_FAKES (fake OpenVINOs),
+PTERON_COMMAND, PTERON_WRITE_PROGRAMS, PTERON_GOLDEN (unpacked programs), PTERON_MODELS,
+PTERON_FAKES (fake OpenVINOs),
 PTERON_OPENVINO_2025_4, PTERON_OPENVINO_2025_0 (libraries of real ones; may be unset)
 """
 
+import contextlib
+import fcntl
 import io
 import json
 import os
@@ -15,6 +18,7 @@ import signal
 import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 import zipfile
@@ -25,6 +29,7 @@ import numpy as np
 COMMAND = os.environ["PTERON_COMMAND"]
 PORTABLE = Path(os.environ["PTERON_GOLDEN"]) / "portable"
 MODELS = Path(os.environ["PTERON_MODELS"])
+WRITE_PROGRAMS = os.environ["PTERON_WRITE_PROGRAMS"]
 FAKES = Path(os.environ["PTERON_FAKES"])
 MLP = PORTABLE / "extra__mlp/model.pte"
 LSTM = MODELS / "lstm_openvino.pte"
@@ -464,6 +469,393 @@ class Openvino(CommandTest):
         self.expect(self.run_command("run", MLP, "--openvino", missing), DONE, "out0")
         self.expect(self.run_command("run", MLP, "--device", "none"), DONE, "out0")
         self.expect(self.run_command("run", LSTM, "--device", "none"), MISSING, "OpenvinoBackend")
+
+
+class Made(CommandTest):
+    """With the programs of write_programs.cpp."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        subprocess.run([WRITE_PROGRAMS, self.folder], check=True)
+
+    def fake(self, *arguments: object, script: str = "") -> Done:
+        path = self.folder / "script"
+        path.write_text(script)
+        return self.run_command(
+            *arguments, "--openvino", FAKES / "good", FAKE_OPENVINO_SCRIPT=str(path)
+        )
+
+    def lines(self, done: Done) -> list[str]:
+        return [" ".join(line.split()) for line in done.out.splitlines()]
+
+
+class Statuses(Made):
+    def test_all_that_is_missing_is_named_at_once(self) -> None:
+        done = self.run_command("run", "lacking.pte")
+        self.expect(done, MISSING, "test::first.out", "test::second.out", "TestBackend")
+        self.assertEqual(len(done.err.splitlines()), 1, done)
+        info = json.loads(self.run_command("info", "lacking.pte", "--json").out)
+        runs = info["methods"][0]["runs"]
+        self.assertFalse(runs["ready"])
+        self.assertEqual(runs["missing_operators"], ["test::first.out", "test::second.out"])
+        self.assertEqual(runs["missing_delegates"], ["TestBackend"])
+
+    def test_a_failure_while_running_prints_no_result(self) -> None:
+        done = self.fake("run", "failing.pte", "-o", "y.npz", "--json")
+        self.expect(done, FAILED, "a wire came off")
+        self.assertFalse((self.folder / "y.npz").exists())
+        for command in ("bench", "profile"):
+            self.expect(self.fake(command, "failing.pte"), FAILED, "a wire came off")
+
+    def test_a_failure_on_one_thread_of_a_bench_ends_it(self) -> None:
+        done = self.fake(
+            "bench",
+            "openvino.pte",
+            *("--parallel", "2", "--seconds", "0.2"),
+            script="fail ov_infer_request_infer -1 9 1 a wire came off\n",
+        )
+        self.expect(done, FAILED, "a wire came off")
+
+    def test_a_damaged_blob_is_not_run(self) -> None:
+        done = self.fake("run", "damaged.pte")
+        self.assertIn(done.status, (MALFORMED, MISSING), done)
+        self.expect(done, done.status, "OpenvinoBackend")
+
+    def test_a_method_that_is_not_there_is_answered_with_those_there_are(self) -> None:
+        done = self.run_command("info", "state.pte", "-m", "x")
+        self.expect(done, WRONG_USE, "-m")  # info shows all methods.
+        self.expect(self.run_command("run", "state.pte"), WRONG_USE, "first", "second")
+        done = self.run_command("run", "state.pte", "-m", "third")
+        self.expect(done, WRONG_USE, "third", "first", "second")
+
+    def test_the_method_that_ran_is_the_one_in_the_json(self) -> None:
+        for command in ("run", "bench", "profile"):
+            done = self.run_command(command, "add.pte", "--json", *self.short(command))
+            self.assertEqual(json.loads(done.out)["method"], "forward", done)
+
+    def short(self, command: str) -> list[str]:
+        return ["--seconds", "0.1"] if command == "bench" else []
+
+    def test_empty_values_of_options_are_no_defaults(self) -> None:
+        for option in ("--device", "--openvino", "--cache", "-m", "-o"):
+            with self.subTest(option):
+                self.expect(self.run_command("run", MLP, option, ""), WRONG_USE, "empty")
+
+    def test_wrong_use_says_where_the_help_is(self) -> None:
+        self.expect(self.run_command("run", MLP, "--nope"), WRONG_USE, "pteron run --help")
+        self.expect(self.run_command("bench", MLP, "--seconds", "nan"), WRONG_USE, "--seconds")
+
+
+class Golden(Made):
+    def test_info_of_a_portable_program(self) -> None:
+        self.assertEqual(
+            self.lines(self.run_command("info", "add.pte"))[1:],
+            [
+                "method forward",
+                "in input0 float32 [2, 3]",
+                "in input1 float32 [2, 3]",
+                "out output0 float32 [2, 3]",
+                "part calls size runs on",
+                "aten::add.out 1 kernel",
+                "planned memory 192 B, constants 0 B",
+            ],
+        )
+
+    def test_info_of_a_program_that_lacks_much(self) -> None:
+        lines = self.lines(self.run_command("info", "lacking.pte"))
+        self.assertIn("test::first.out 1 MISSING", lines)
+        self.assertIn("TestBackend 1 7 B MISSING", lines)
+
+    def test_info_of_bounds_and_of_a_delegate(self) -> None:
+        lines = self.lines(self.run_command("info", "dynamic.pte"))
+        self.assertIn("in input0 float32 [<=4, <=3]", lines)
+        lines = self.lines(self.run_command("info", "openvino.pte"))
+        self.assertRegex(lines[5], r"^OpenvinoBackend 1 \d+ B OpenVINO device=CPU$")
+
+    def test_run_and_its_numbers(self) -> None:
+        x = self.save("x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+        self.assertEqual(
+            self.lines(self.run_command("run", "add.pte", "-i", x, "-i", x)),
+            [
+                "output dtype shape min max mean first values",
+                "out0 float32 [2, 3] 0 10 5 0 2 4 6 8 10",
+            ],
+        )
+
+    def test_numbers_that_are_not_finite_are_counted(self) -> None:
+        x = np.array([[np.nan, np.inf, 1], [2, 3, -np.inf]], np.float32)
+        done = self.run_command("run", "add.pte", "-i", self.save("x.npy", x), "-i", "x.npy")
+        self.assertIn("2 6 4 nan inf 2 4 6 -inf (3 not finite)", self.lines(done)[1])
+        done = self.run_command("run", "add.pte", "-i", "x.npy", "-i", "x.npy", "--json")
+        self.assertNotIn("NaN", done.out)  # Which is no JSON.
+        self.assertEqual(json.loads(done.out)["outputs"][0]["not_finite"], 3)
+
+    def test_doctor_that_finds_one(self) -> None:
+        done = self.fake("doctor")
+        lines = self.lines(done)
+        self.assertRegex(lines[0], r"^pteron \d+\.\d+\.\d+$")
+        self.assertEqual(lines[1], "looked for OpenVINO in and found")
+        self.assertIn("OpenVINO 2025.4.1-0-fake", lines)
+        self.assertEqual(lines[-1], "A program can run on OpenVINO here.")
+        self.expect(done, DONE)
+
+    def test_doctor_that_finds_none(self) -> None:
+        (self.folder / "empty").mkdir()
+        done = self.run_command("doctor", "--openvino", "empty")
+        self.assertEqual(done.status, MISSING, done)
+        self.assertEqual(done.err, "", done)
+        self.assertEqual(done.out.splitlines()[-1], "No program can run on OpenVINO here.")
+        self.assertIn("pip install", done.out)
+        result = json.loads(self.run_command("doctor", "--openvino", "empty", "--json").out)
+        self.assertEqual((result["ok"], result["devices"]), (False, []))
+        for key in ("format", "searched", "others", "problems", "pteron"):
+            self.assertIn(key, result)
+
+    def test_devices_with_a_gpu_an_npu_and_one_that_is_broken(self) -> None:
+        script = (
+            "device GPU FP32,FP16 Intel(R) Graphics\n"
+            "device NPU FP16 Intel(R) AI Boost\nfail ov_core_get_property -1 0 1 no driver\n"
+        )
+        text = self.fake("devices", script=script)
+        self.expect(text, DONE, "Intel(R) AI Boost", "Intel(R) Graphics", "no driver")
+        result = json.loads(self.fake("devices", "--json", script=script).out)
+        self.assertEqual(result["openvino"]["version"], "2025.4.1-0-fake")
+        devices = {device["name"]: device for device in result["devices"]}
+        self.assertEqual(sorted(devices), ["CPU", "GPU", "NPU"])
+        self.assertEqual(devices["GPU"]["capabilities"], ["FP32", "FP16"])
+        self.assertIn("no driver", devices["CPU"]["error"])
+
+    def test_run_tells_device_and_precision_in_force(self) -> None:
+        script = "device GPU FP32,FP16,EXPORT_IMPORT Intel(R) Graphics\n"
+        done = self.fake("run", "openvino.pte", "--device", "GPU", "--json", script=script)
+        self.expect(done, DONE)
+        result = json.loads(done.out)
+        self.assertEqual(result["requested"]["device"], "GPU")
+        self.assertEqual(result["execution"][0]["device"], "GPU")
+        self.assertEqual(result["openvino"]["version"], "2025.4.1")
+        self.assertIn("good", result["openvino"]["file"])
+
+
+class Output(Made):
+    def test_a_file_is_replaced_as_a_whole(self) -> None:
+        path = self.folder / "y.npz"
+        path.write_bytes(b"before")
+        path.chmod(0o640)
+        self.expect(self.fake("run", "failing.pte", "-o", path), FAILED)
+        self.assertEqual(path.read_bytes(), b"before")
+        before = sorted(os.listdir(self.folder))
+        with path.open("rb") as reader:  # Who has it open keeps what was there.
+            self.expect(self.run_command("run", "add.pte", "-o", path), DONE)
+            self.assertEqual(reader.read(), b"before")
+        self.assertEqual(list(np.load(path)), ["out0"])
+        self.assertEqual(path.stat().st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_the_program_itself_can_be_replaced_while_it_is_mapped(self) -> None:
+        self.expect(self.run_command("run", "add.pte", "-o", "add.pte"), DONE)
+        self.assertEqual(list(np.load(self.folder / "add.pte")), ["out0"])
+
+    def test_a_link_stays_one_and_its_end_is_written(self) -> None:
+        (self.folder / "link.npz").symlink_to("end.npz")
+        for _ in range(2):
+            self.expect(self.run_command("run", "add.pte", "-o", "link.npz"), DONE)
+            self.assertTrue((self.folder / "link.npz").is_symlink())
+            self.assertEqual(list(np.load(self.folder / "end.npz")), ["out0"])
+
+    def test_a_device_is_written_to_and_a_folder_is_refused(self) -> None:
+        null = os.stat("/dev/null")
+        self.expect(self.run_command("run", "add.pte", "-o", "/dev/null"), DONE)
+        self.assertEqual(os.stat("/dev/null").st_ino, null.st_ino)
+        self.expect(self.run_command("run", "add.pte", "-o", "/dev/full"), WRONG_USE, "No space")
+        self.expect(self.run_command("run", "add.pte", "-o", self.folder), WRONG_USE, "folder")
+        done = self.run_command("profile", "add.pte", "-o", "no/trace.json")
+        self.expect(done, WRONG_USE, "no/trace.json", "No such file")
+
+    def test_scalars_are_saved_too_and_what_cannot_be_is_said(self) -> None:
+        done = self.run_command("run", "results.pte", "-o", "y.npz")
+        self.expect(done, DONE, "text")
+        self.assertIn("out4 is not saved", done.err)
+        with np.load(self.folder / "y.npz") as results:
+            self.assertEqual(list(results), ["out0", "out1", "out2", "out3"])
+            for name, value, dtype in (
+                ("out1", 7, np.int64),
+                ("out2", 0.5, np.float64),
+                ("out3", True, np.bool_),
+            ):
+                self.assertEqual(results[name].shape, ())
+                self.assertEqual((results[name][()], results[name].dtype), (value, dtype))
+        outputs = json.loads(self.run_command("run", "results.pte", "--json").out)["outputs"]
+        self.assertEqual([o.get("value") for o in outputs], [None, 7, 0.5, True, "text"])
+
+    def test_an_input_that_cannot_be_given_is_listed(self) -> None:
+        inputs = ["3", "2.5", "true", "none"]
+        x = self.save("x.npy", np.ones(3, np.float32))
+        arguments = [part for value in [x, *inputs] for part in ("-i", value)]
+        done = self.run_command("run", "scalars.pte", *arguments)
+        self.expect(done, WRONG_USE, "takes 6 inputs", "got 5", "string")
+
+    def test_bfloat16_is_saved_as_its_bits_and_taken_back(self) -> None:
+        model = PORTABLE / "extra__bf16_add/model.pte"
+        done = self.run_command("run", model, "-o", "y.npz", "--json")
+        output = json.loads(done.out)["outputs"][0]
+        self.assertEqual((output["dtype"], output["saved_as"]), ("bfloat16", "uint16"))
+        bits = np.load(self.folder / "y.npz")["out0"]
+        self.assertEqual(bits.dtype, np.uint16)
+        count = len(
+            json.loads(self.run_command("info", model, "--json").out)["methods"][0]["inputs"]
+        )
+        again = self.save("bits.npy", np.full(bits.shape, 0x3F80, np.uint16))
+        done = self.run_command("run", model, *["-i", again] * count)
+        self.assertEqual(done.status, DONE, done)
+        self.assertIn("bits of bfloat16", done.err)
+
+    def test_a_full_or_closed_stdout_is_an_error_and_gets_into_no_file(self) -> None:
+        for redirection in (">/dev/full", ">&-"):
+            for arguments in ("run add.pte -o y.npz", "info add.pte --json", "--help"):
+                with self.subTest(redirection + " " + arguments):
+                    done = subprocess.run(
+                        f'"{COMMAND}" {arguments} {redirection}',
+                        shell=True,
+                        stderr=subprocess.PIPE,
+                        cwd=self.folder,
+                        check=False,
+                    )
+                    self.assertEqual(done.returncode, WRONG_USE)
+                    self.assertIn(b"standard output", done.stderr)
+            with zipfile.ZipFile(self.folder / "y.npz") as archive:
+                self.assertIsNone(archive.testzip())
+
+    def test_nothing_moves_a_terminals_cursor(self) -> None:
+        done = self.run_command("run", "no\x1b[31m\u009b\x07such\nfile.pte")
+        self.assertEqual(done.status, WRONG_USE)
+        self.assertEqual(len(done.err.splitlines()), 1, done)
+        for control in "\x1b\u009b\x07":
+            self.assertNotIn(control, done.err)
+
+    def test_bytes_that_are_not_utf8_do_not_break_the_json(self) -> None:
+        model = os.fsencode(self.folder) + b"/\xff.pte"
+        Path(os.fsdecode(model)).write_bytes((self.folder / "add.pte").read_bytes())
+        for command in (b"info", b"run"):
+            arguments: list[bytes] = [os.fsencode(COMMAND), command, model, b"--json"]
+            if command == b"run":
+                arguments += [b"--config", b"A\xff=\xff"]
+            done = subprocess.run(
+                arguments,
+                capture_output=True,
+                check=False,
+            )
+            self.assertEqual(done.returncode, DONE, done)
+            json.loads(done.stdout.decode("utf-8"))
+
+    def terminal(self, *arguments: object, columns: int) -> tuple[str, str]:
+        """What a terminal of so many columns shows, and what stderr as a terminal does."""
+        texts = []
+        sides = []
+        for _ in range(2):
+            main, side = pty.openpty()
+            fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+            sides.append((main, side))
+        done = subprocess.run(
+            [COMMAND, *map(str, arguments)],
+            stdout=sides[0][1],
+            stderr=sides[1][1],
+            cwd=self.folder,
+            check=False,
+        )
+        self.assertEqual(done.returncode, DONE)
+        for main, side in sides:
+            os.close(side)
+            text = b""
+            with contextlib.suppress(OSError):  # Linux tells the end of a terminal so.
+                while part := os.read(main, 65536):
+                    text += part
+            os.close(main)
+            texts.append(text.decode("utf-8").replace("\r\n", "\n"))
+        return texts[0], texts[1]
+
+    def test_a_table_fits_the_terminal_and_progress_is_for_terminals(self) -> None:
+        out, _ = self.terminal("run", MLP, columns=40)
+        self.assertTrue(all(len(line) <= 40 for line in out.splitlines()), out)
+        self.assertIn("...", out)
+        arguments = ("bench", "add.pte", "--seconds", "1.1")
+        _, err = self.terminal(*arguments, columns=80)
+        self.assertIn("measuring", err)
+        self.assertNotIn("measuring", self.run_command(*arguments).err)
+        _, err = self.terminal(*arguments, "--quiet", columns=80)
+        self.assertEqual(err, "")
+
+
+class Arrays(Made):
+    def test_empty_arrays_of_any_shape_are_read(self) -> None:
+        for shape in ((0, 3), (5, 0)):
+            x = self.save("x.npy", np.zeros(shape, np.float32))
+            done = self.run_command("run", "dynamic.pte", "-i", x, "-i", x)
+            self.assertNotIn("more bytes", done.err)
+            if shape == (0, 3):
+                self.expect(done, DONE, "[0, 3]")
+            else:
+                self.expect(done, WRONG_USE, "[5, 0]")
+
+    def test_layouts_of_numpy_mean_the_same_numbers(self) -> None:
+        base = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for array in (base[::2, ::2], base[:2, :3].copy("F"), np.broadcast_to(base[0, :3], (2, 3))):
+            x = self.save("x.npy", array)
+            self.expect(self.run_command("run", "add.pte", "-i", x, "-i", x, "-o", "y.npz"), DONE)
+            np.testing.assert_array_equal(np.load(self.folder / "y.npz")["out0"], 2 * array)
+
+    def test_versions_of_the_format_are_checked(self) -> None:
+        x = np.ones((2, 3), np.float32)
+        for version in ((1, 0), (2, 0), (3, 0)):
+            path = self.folder / "x.npy"
+            with path.open("wb") as file:
+                np.lib.format.write_array(file, x, version=version)
+            self.expect(self.run_command("run", "add.pte", "-i", path, "-i", path), DONE)
+        data = bytearray(path.read_bytes())
+        for number in (0, 4, 255):
+            data[6] = number
+            path.write_bytes(data)
+            done = self.run_command("run", "add.pte", "-i", path, "-i", path)
+            self.expect(done, WRONG_USE, f"version {number}")
+
+    def test_files_that_cannot_be_read_are_named_with_the_reason(self) -> None:
+        os.mkfifo(self.folder / "pipe.npy")
+        for name, reason in (
+            ("nowhere.npy", "No such file"),
+            ("n" * 300 + ".npy", "too long"),
+            ("pipe.npy", "regular file"),
+            (str(self.folder), "folder"),
+            ("/dev/zero", "regular file"),
+            ("nowhere.npz", "No such file"),
+        ):
+            with self.subTest(name):
+                self.expect(self.run_command("run", MLP, "-i", name), WRONG_USE, name, reason)
+        closed = self.save("closed.npy", np.ones(3))
+        closed.chmod(0)
+        if os.access(closed, os.R_OK):
+            return  # The superuser reads all.
+        self.expect(self.run_command("run", MLP, "-i", closed), WRONG_USE, "Permission denied")
+
+    def test_a_wrong_input_is_named_with_what_was_wanted(self) -> None:
+        x = self.save("x.npy", np.ones((2, 3), np.float32))
+        wrong = self.save("wrong.npy", np.ones((2, 3), np.int64))
+        done = self.run_command("run", "add.pte", "-i", x, "-i", wrong)
+        self.expect(done, WRONG_USE, "input 1", "int64", "float32 [2, 3]")
+        done = self.run_command("run", "add.pte", "-i", x)
+        self.expect(done, WRONG_USE, "takes 2 inputs, got 1", "input0", "input1")
+        large = self.save("large.npy", np.ones((5, 3), np.float32))
+        done = self.run_command("run", "dynamic.pte", "-i", large, "-i", large)
+        self.expect(done, WRONG_USE, "input 0", "[5, 3]", "<=4")
+
+    def test_scalars_that_the_program_was_not_traced_with_are_refused(self) -> None:
+        model = PORTABLE / "models__ModuleIntBool/model.pte"
+        self.expect(self.run_command("run", model), WRONG_USE, "-i")
+
+    def test_made_up_shapes_must_be_of_tensors_and_not_too_many(self) -> None:
+        self.expect(self.run_command("run", "add.pte", "--shape", "2=1"), WRONG_USE, "input0")
+        done = self.run_command("run", "add.pte", "--shape", "0=" + "x".join("1" * 17))
+        self.expect(done, WRONG_USE, "16 dimensions")
+        done = self.run_command("run", "dynamic.pte", "--shape", f"0={2**40}x{2**40}")
+        self.expect(done, WRONG_USE, "--shape")
 
 
 if __name__ == "__main__":

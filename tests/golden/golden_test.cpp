@@ -4,7 +4,6 @@
 // exceptions.txt names what cannot agree and why; an exception that has gone away fails too.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -22,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using tools::Array;
+using tools::element_value;
 using tools::NamedArrays;
 
 // Why a case does not simply agree: `load` fails with this text, or values differ by at most
@@ -60,55 +60,10 @@ std::set<std::string> read_missing_operators() {
   return names;
 }
 
-double half_to_double(uint16_t half) {
-  const int exponent = (half >> 10) & 0x1f;
-  const int mantissa = half & 0x3ff;
-  double value = 0;
-  if (exponent == 0x1f)
-    value = mantissa ? NAN : INFINITY;
-  else if (exponent == 0)
-    value = std::ldexp(mantissa, -24);
-  else
-    value = std::ldexp(mantissa + 1024, exponent - 25);
-  return half & 0x8000 ? -value : value;
-}
-
-double element(int32_t dtype, const char* at) {
-  const auto load = [&](auto value) {
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  };
-  switch (dtype) {
-    case PTERON_BOOL:
-    case PTERON_UINT8:
-      return load(uint8_t());
-    case PTERON_INT8:
-      return load(int8_t());
-    case PTERON_INT16:
-      return load(int16_t());
-    case PTERON_UINT16:
-      return load(uint16_t());
-    case PTERON_INT32:
-      return load(int32_t());
-    case PTERON_INT64:
-      return static_cast<double>(load(int64_t()));
-    case PTERON_FLOAT16:
-      return half_to_double(load(uint16_t()));
-    case PTERON_BFLOAT16:
-      return std::bit_cast<float>(static_cast<uint32_t>(load(uint16_t())) << 16);
-    case PTERON_FLOAT32:
-      return load(float());
-    case PTERON_FLOAT64:
-      return load(double());
-    default:
-      ADD_FAILURE() << "dtype " << dtype;
-      return 0;
-  }
-}
-
 // The greatest |got - wanted| / max(1, |wanted|); NaN equals NaN, and an infinity itself.
 double largest_error(const pteron_tensor& got, const Array& wanted) {
-  const size_t size = pteron_dtype_size(static_cast<pteron_dtype>(got.dtype));
+  const auto dtype = static_cast<pteron_dtype>(got.dtype);
+  const size_t size = pteron_dtype_size(dtype);
   std::vector<int64_t> strides(static_cast<size_t>(got.rank));
   auto dense = static_cast<int64_t>(size);
   for (size_t d = strides.size(); d-- > 0;) {
@@ -121,10 +76,10 @@ double largest_error(const pteron_tensor& got, const Array& wanted) {
   for (size_t i = 0; i < wanted.data.size() / wanted_size; ++i) {
     int64_t at = 0;
     for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
-    const double a = element(got.dtype, static_cast<const char*>(got.data) + at);
+    const double a = element_value(dtype, static_cast<const char*>(got.data) + at);
     // bfloat16 is stored as its bits.
-    const double b = element(got.dtype == PTERON_BFLOAT16 ? PTERON_BFLOAT16 : wanted.dtype,
-                             wanted.data.data() + i * wanted_size);
+    const double b = element_value(dtype == PTERON_BFLOAT16 ? dtype : wanted.dtype,
+                                   wanted.data.data() + i * wanted_size);
     double error = std::fabs(a - b) / std::max(1.0, std::fabs(b));
     if (std::isnan(a) && std::isnan(b)) error = 0;
     if (std::isinf(b)) error = a == b ? 0 : INFINITY;
