@@ -83,6 +83,8 @@ typedef enum pteron_dtype {
   PTERON_FLOAT16 = 5,
   PTERON_FLOAT32 = 6,
   PTERON_FLOAT64 = 7,
+  PTERON_COMPLEX64 = 9, /* two float32 */
+  PTERON_COMPLEX128 = 10,
   PTERON_BOOL = 11,
   PTERON_QINT8 = 12,
   PTERON_QUINT8 = 13,
@@ -282,6 +284,8 @@ typedef struct pteron_method_options {
    * methods do in PyTorch: those buffers that the program plans for sharing (memory id 2 and up).
    */
   pteron_method* shares_state_with;
+  uint64_t seed; /* of random operators (rand, randn): methods with the same seed give the same
+                    numbers, run after run */
 } pteron_method_options;
 
 /* ---- Programs ------------------------------------------------------------------------------ */

@@ -103,6 +103,8 @@ enum class DType : int32_t {
   Float16 = PTERON_FLOAT16,
   Float32 = PTERON_FLOAT32,
   Float64 = PTERON_FLOAT64,
+  Complex64 = PTERON_COMPLEX64,
+  Complex128 = PTERON_COMPLEX128,
   Bool = PTERON_BOOL,
   QInt8 = PTERON_QINT8,
   QUInt8 = PTERON_QUINT8,

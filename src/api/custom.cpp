@@ -152,6 +152,7 @@ class InitContext final : public KernelContext {
   void parallel_for(size_t count, size_t, ParallelBody body, void* argument) override {
     if (count > 0) body(argument, 0, count);
   }
+  uint64_t random() override { return 0; }
 };
 
 class CustomCompiled final : public CompiledDelegate {

@@ -81,7 +81,7 @@ pteron_status pteron_method_load(pteron_program* program, const char* name,
                                    "\", whose state is to be shared, is in use"};
     }
     PTERON_ASSIGN(loaded->method,
-                  Method::load(program->loaded, wanted, shared ? shared->method.get() : nullptr));
+                  Method::load(program->loaded, wanted, shared ? shared->method.get() : nullptr, in.seed));
     *method = loaded.release();
     return {};
   });

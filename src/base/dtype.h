@@ -1,6 +1,7 @@
 // The element types that a program's tensors can have.
 //
-// The numbers are ExecuTorch's ScalarType, as a .pte file stores them (schema/scalar_type.fbs).
+// The numbers are ExecuTorch's ScalarType, as a .pte file stores them (schema/scalar_type.fbs). The
+// complex ones are not in the schema, but its exporter writes them all the same.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,8 @@ enum class DType : uint8_t {
   Float16 = 5,
   Float32 = 6,
   Float64 = 7,
+  Complex64 = 9,  // Two float32.
+  Complex128 = 10,
   Bool = 11,
   QInt8 = 12,
   QUInt8 = 13,
@@ -38,7 +41,7 @@ enum class DType : uint8_t {
 
 // The dtype with this number in a file, or nothing if there is none.
 constexpr std::optional<DType> dtype_from_number(int64_t number) {
-  const bool known = (number >= 0 && number <= 7) || (number >= 11 && number <= 17) ||
+  const bool known = (number >= 0 && number <= 7) || (number >= 9 && number <= 17) ||
                      (number >= 22 && number <= 29);
   return known ? std::optional(static_cast<DType>(number)) : std::nullopt;
 }
@@ -73,7 +76,10 @@ constexpr size_t dtype_size(DType dtype) {
     case DType::Int64:
     case DType::Float64:
     case DType::UInt64:
+    case DType::Complex64:
       return 8;
+    case DType::Complex128:
+      return 16;
   }
   return 0;
 }
@@ -97,6 +103,10 @@ constexpr std::string_view dtype_name(DType dtype) {
       return "float32";
     case DType::Float64:
       return "float64";
+    case DType::Complex64:
+      return "complex64";
+    case DType::Complex128:
+      return "complex128";
     case DType::Bool:
       return "bool";
     case DType::QInt8:

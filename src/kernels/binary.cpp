@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
@@ -164,8 +165,10 @@ template <typename Op>
 Result<void> with_scalar(Context&, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Scalar b = args.scalar(1);
-  return map_unary(a, args.tensor(2), result_type(a, b),
-                   [b](auto x) { return Op::apply(x, scalar_as<decltype(x)>(b)); });
+  const DType type = result_type(a, b);
+  return map_unary(a, args.tensor(2), type, [b, type](auto x) {
+    return Op::apply(x, scalar_operand<decltype(x)>(b, type));
+  });
 }
 
 template <typename Op>
@@ -287,8 +290,17 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
                       [](auto x, auto y) { return FloorDivide::apply(x, y); });
   }
   if (*mode == "trunc") {
-    return map_binary(a, b, args.tensor(3), type,
-                      [](auto x, auto y) { return TruncatingDivide::apply(x, y); });
+    // PyTorch rounds the quotient to the tensors' type first.
+    return map_binary(a, b, args.tensor(3), type, [type](auto x, auto y) {
+      using T = decltype(x);
+      if constexpr (kIsInteger<T>) {
+        return TruncatingDivide::apply(x, y);
+      } else {
+        T quotient = x / y;
+        convert_operand(type, 1, &quotient);
+        return std::trunc(quotient);
+      }
+    });
   }
   return kernel_error("rounding mode is neither floor nor trunc");
 }
@@ -305,22 +317,124 @@ Result<void> atan2_(Context&, const Args& args, const Kernel&) {
                     });
 }
 
-// Bits past the type's width fall out; a shift by that much or more gives 0 (or the sign, to the
-// right).
+// Bits past the type's width fall out; a shift by that much or more, or by less than 0, gives 0 (or
+// the sign, to the right).
+template <bool kLeft>
+int64_t shift(int64_t x, int64_t by, int64_t width) {
+  const bool fits = by >= 0 && by < width;
+  if (kLeft) return fits ? static_cast<int64_t>(static_cast<uint64_t>(x) << by) : 0;
+  return x >> (fits ? by : 63);
+}
+
+template <bool kLeft>
+Result<void> shift_tensors(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  const DType type = result_type(a, b);
+  if (is_float(type)) return kernel_error("shifts take integers");
+  const auto width = static_cast<int64_t>(dtype_size(type) * 8);
+  return map_binary(a, b, args.tensor(2), type, [width](auto x, auto y) {
+    return static_cast<decltype(x)>(
+        shift<kLeft>(static_cast<int64_t>(x), static_cast<int64_t>(y), width));
+  });
+}
+
+// __lshift__ and __rshift__ also take floats: times a power of 2.
 template <bool kLeft>
 Result<void> shift_scalar(Context&, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
-  if (is_float(a.dtype())) return kernel_error("shifts take integers");
-  const int64_t by = args.scalar(1).integer;
-  const auto width = static_cast<int64_t>(dtype_size(a.dtype()) * 8);
-  return map_unary(a, args.tensor(2), DType::Int64, [by, width](auto x) {
-    const auto bits = static_cast<int64_t>(x);
-    int64_t result = 0;
-    if (kLeft)
-      result = by >= 0 && by < width ? static_cast<int64_t>(static_cast<uint64_t>(bits) << by) : 0;
+  const Scalar by = args.scalar(1);
+  const DType type = result_type(a, by);
+  const auto width = static_cast<int64_t>(dtype_size(type) * 8);
+  return map_unary(a, args.tensor(2), type, [by, width](auto x) {
+    using T = decltype(x);
+    if constexpr (kIsInteger<T>)
+      return shift<kLeft>(x, by.integer, width);
     else
-      result = bits >> (by >= 0 && by < 64 ? by : 63);
-    return static_cast<decltype(x)>(result);
+      return x * static_cast<T>(std::exp2(kLeft ? by.real : -by.real));
+  });
+}
+
+Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel& self) {
+  const auto mode = args.string(2);
+  const Tensor& a = args.tensor(0);
+  const Scalar b = args.scalar(1);
+  const DType type = result_type(a, b);
+  Tensor& out = args.tensor(3);
+  (void)context;
+  (void)self;
+  if (!mode) {
+    return map_unary(a, out, true_division_type(type),
+                     [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
+  }
+  if (!is_float(type) && b.integer == 0) return Error{Code::Failed, "integer division by zero"};
+  if (*mode == "floor") {
+    return map_unary(a, out, type,
+                     [b](auto x) { return FloorDivide::apply(x, scalar_as<decltype(x)>(b)); });
+  }
+  if (*mode == "trunc") {
+    return map_unary(a, out, type,
+                     [b](auto x) { return TruncatingDivide::apply(x, scalar_as<decltype(x)>(b)); });
+  }
+  return kernel_error("rounding mode is neither floor nor trunc");
+}
+
+Result<void> rsub_scalar(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Scalar b = args.scalar(1);
+  const Scalar alpha = args.scalar(2);
+  return map_unary(a, args.tensor(3), result_type(a, b), [=](auto x) {
+    using T = decltype(x);
+    return Subtract::apply(scalar_as<T>(b), Multiply::apply(scalar_as<T>(alpha), x));
+  });
+}
+
+Result<void> pow_of_scalar(Context&, const Args& args, const Kernel&) {
+  const Scalar base = args.scalar(0);
+  const Tensor& exponent = args.tensor(1);
+  return map_unary(exponent, args.tensor(2), result_type(exponent, base),
+                   [base](auto x) { return Power::apply(scalar_as<decltype(x)>(base), x); });
+}
+
+// min, then max, each a tensor or none; NaN in any of them wins.
+Result<void> clamp_tensors(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor* low = args.optional_tensor(1);
+  const Tensor* high = args.optional_tensor(2);
+  Tensor& out = args.tensor(3);
+  if (!low && !high) return kernel_error("clamp without a bound");
+  std::vector<const Tensor*> operands{&in};
+  DType type = in.dtype();
+  for (const Tensor* bound : {low, high}) {
+    if (!bound) continue;
+    operands.push_back(bound);
+    if (!is_number(bound->dtype())) return kernel_error("a bound of " + bound->describe());
+  }
+  if (!is_number(in.dtype()) || !is_number(out.dtype())) return kernel_error("dtype not supported");
+  type = result_type(operands);
+  PTERON_ASSIGN(const Shape shape, broadcast_shapes(operands));
+  PTERON_TRY(out.resize(shape.span()));
+  return with_compute_type(type, [&](auto compute) -> Result<void> {
+    using C = decltype(compute);
+    Walk walk(out.sizes());
+    bool fits = walk.add(out);
+    for (const Tensor* operand : operands) fits = fits && walk.add(*operand);
+    if (!fits) return kernel_error("shapes do not broadcast");
+    walk.run([&](const auto& at, const auto& stride, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        C x[3]{};
+        for (size_t k = 0; k < operands.size(); ++k) {
+          load(operands[k]->dtype(), operands[k]->raw(), at[k + 1] + i * stride[k + 1], 1, 1,
+               &x[k]);
+          if (operands[k]->dtype() != type) convert_operand(type, 1, &x[k]);
+        }
+        size_t k = 1;
+        if (low) x[0] = Maximum::apply(x[0], x[k++]);
+        if (high) x[0] = Minimum::apply(x[0], x[k]);
+        store(out.dtype(), out.raw(), at[0] + i * stride[0], 1, 1, &x[0]);
+      }
+    });
+    return {};
   });
 }
 
@@ -371,6 +485,12 @@ constexpr Kernel kTable[] = {
     {"aten::bitwise_or.Tensor_out", "TT>T", bitwise_tensors<BitwiseOr>},
     {"aten::bitwise_xor.Scalar_out", "TS>T", bitwise_scalar<BitwiseXor>},
     {"aten::bitwise_xor.Tensor_out", "TT>T", bitwise_tensors<BitwiseXor>},
+    {"aten::bitwise_left_shift.Tensor_Scalar_out", "TS>T", shift_scalar<true>},
+    {"aten::bitwise_left_shift.Tensor_out", "TT>T", shift_tensors<true>},
+    {"aten::bitwise_right_shift.Tensor_Scalar_out", "TS>T", shift_scalar<false>},
+    {"aten::bitwise_right_shift.Tensor_out", "TT>T", shift_tensors<false>},
+    {"aten::clamp.Tensor_out", "Ttt>T", clamp_tensors},
+    {"aten::div.Scalar_mode_out", "TSg>T", div_scalar_mode},
     {"aten::div.out", "TT>T", div_},
     {"aten::div.out_mode", "TTg>T", div_mode},
     {"aten::div.Scalar_out", "TS>T", div_scalar},
@@ -396,9 +516,11 @@ constexpr Kernel kTable[] = {
     {"aten::mul.Scalar_out", "TS>T", with_scalar<Multiply>},
     {"aten::ne.Scalar_out", "TS>T", with_scalar<NotEqual>},
     {"aten::ne.Tensor_out", "TT>T", tensors<NotEqual>},
+    {"aten::pow.Scalar_out", "ST>T", pow_of_scalar},
     {"aten::pow.Tensor_Tensor_out", "TT>T", tensors<Power>},
     {"aten::remainder.Scalar_out", "TS>T", integer_safe_scalar<Remainder>},
     {"aten::remainder.Tensor_out", "TT>T", integer_safe<Remainder>},
+    {"aten::rsub.Scalar_out", "TSS>T", rsub_scalar},
     {"aten::sub.out", "TTS>T", with_alpha<Subtract>},
     {"aten::sub.Scalar_out", "TSS>T", scalar_with_alpha<Subtract>},
     {"aten::where.self_out", "TTT>T", where_},

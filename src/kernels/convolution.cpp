@@ -14,6 +14,8 @@ struct Problem {
   int64_t in_channels = 0;   // Of a group.
   int64_t out_channels = 0;  // Of a group.
   Spatial in{}, out{}, kernel{}, stride{}, pad{}, dilation{};
+  std::array<int64_t, kMaxRank> shape{};  // Of the output.
+  size_t rank = 0;
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
@@ -225,26 +227,25 @@ Result<void> convolve(Context& context, const Problem& p, bool transposed, const
   return {};
 }
 
-Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
-  const Tensor& in = args.tensor(0);
-  const Tensor& weight = args.tensor(1);
-  const Tensor* bias = args.optional_tensor(2);
-  const bool transposed = args.boolean(6);
-  const int64_t groups = args.integer(8);
-  Tensor& out = args.tensor(9);
+// The windows of a convolution; `first` is the place of stride among the arguments, which padding,
+// dilation, transposed, output padding and groups follow.
+Result<Problem> read_problem(const Args& args, size_t first, const Tensor& in,
+                             const Tensor& weight) {
+  const bool transposed = args.boolean(first + 3);
+  const int64_t groups = args.integer(first + 5);
   const int dims = weight.rank() - 2;
   const bool batched = in.rank() == weight.rank();
   if (dims < 1 || dims > 3 || (!batched && in.rank() != weight.rank() - 1) ||
-      in.dtype() != weight.dtype() || !is_number(in.dtype()) || !is_number(out.dtype()) ||
-      (bias && !is_number(bias->dtype())) || groups < 1) {
+      in.dtype() != weight.dtype() || !is_number(in.dtype()) || groups < 1) {
     return kernel_error("convolution of " + in.describe() + " with " + weight.describe());
   }
   Problem p;
   p.groups = groups;
-  PTERON_ASSIGN(p.stride, read_spatial(args.ints(3), dims, 1, "stride", 1));
-  PTERON_ASSIGN(p.pad, read_spatial(args.ints(4), dims, 0, "padding", 0));
-  PTERON_ASSIGN(p.dilation, read_spatial(args.ints(5), dims, 1, "dilation", 1));
-  PTERON_ASSIGN(const Spatial extra, read_spatial(args.ints(7), dims, 0, "output padding", 0));
+  PTERON_ASSIGN(p.stride, read_spatial(args.ints(first), dims, 1, "stride", 1));
+  PTERON_ASSIGN(p.pad, read_spatial(args.ints(first + 1), dims, 0, "padding", 0));
+  PTERON_ASSIGN(p.dilation, read_spatial(args.ints(first + 2), dims, 1, "dilation", 1));
+  PTERON_ASSIGN(const Spatial extra,
+                read_spatial(args.ints(first + 4), dims, 0, "output padding", 0, Spatial{}));
   p.batch = batched ? in.size(0) : 1;
   const int64_t channels = in.size(batched ? 1 : 0);
   p.in = p.kernel = {1, 1, 1};
@@ -261,16 +262,13 @@ Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
   // The weight is [out, in / groups, ...], or [in, out / groups, ...] where it is transposed.
   const int64_t w_in = transposed ? weight.size(0) : weight.size(1) * groups;
   const int64_t w_out = transposed ? weight.size(1) * groups : weight.size(0);
-  if (w_in != channels || channels % groups != 0 || w_out % groups != 0 ||
-      (bias && bias->numel() != w_out) || p.kernel_size() == 0) {
+  if (w_in != channels || channels % groups != 0 || w_out % groups != 0 || p.kernel_size() == 0) {
     return wrong_groups();
   }
   p.in_channels = channels / groups;
   p.out_channels = w_out / groups;
-  std::array<int64_t, kMaxRank> shape{};
-  size_t rank = 0;
-  if (batched) shape[rank++] = p.batch;
-  shape[rank++] = w_out;
+  if (batched) p.shape[p.rank++] = p.batch;
+  p.shape[p.rank++] = w_out;
   for (size_t d = 0; d < 3; ++d) {
     p.out[d] = transposed ? (p.in[d] - 1) * p.stride[d] - 2 * p.pad[d] +
                                 p.dilation[d] * (p.kernel[d] - 1) + extra[d] + 1
@@ -279,16 +277,109 @@ Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
     if (p.out[d] < 0)
       return kernel_error("convolution of " + in.describe() + " with a kernel of " +
                           weight.describe() + " leaves nothing");
-    if (d >= static_cast<size_t>(3 - dims)) shape[rank++] = p.out[d];
+    if (d >= static_cast<size_t>(3 - dims)) p.shape[p.rank++] = p.out[d];
   }
-  PTERON_TRY(out.resize({shape.data(), rank}));
+  return p;
+}
+
+Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& weight = args.tensor(1);
+  const Tensor* bias = args.optional_tensor(2);
+  Tensor& out = args.tensor(9);
+  PTERON_ASSIGN(const Problem p, read_problem(args, 3, in, weight));
+  if (!is_number(out.dtype())) return kernel_error("convolution into " + out.describe());
+  if (bias && (bias->numel() != p.groups * p.out_channels || !is_number(bias->dtype())))
+    return kernel_error("convolution of " + in.describe() + " with a bias of " + bias->describe());
+  PTERON_TRY(out.resize({p.shape.data(), p.rank}));
   if (out.numel() == 0) return {};
   return with_compute_type(in.dtype(), [&](auto type) {
-    return convolve<decltype(type)>(context, p, transposed, in, weight, bias, out);
+    return convolve<decltype(type)>(context, p, args.boolean(6), in, weight, bias, out);
+  });
+}
+
+// The gradients of a convolution by its input, weight and bias, those that the mask asks for.
+// Written plainly, tap by tap: it is for training on small devices.
+template <typename C>
+void convolution_gradients(const Problem& p, bool transposed, const C* gradient, const C* in,
+                           const C* weight, C* in_gradient, C* weight_gradient) {
+  // A transposed convolution runs windows over its output instead of its input.
+  const Spatial& windows = transposed ? p.in : p.out;
+  const Spatial& field = transposed ? p.out : p.in;
+  const int64_t taps = p.kernel_size();
+  for (int64_t n = 0; n < p.batch; ++n) {
+    for (int64_t g = 0; g < p.groups; ++g) {
+      for (int64_t i = 0; i < p.in_channels; ++i) {
+        for (int64_t o = 0; o < p.out_channels; ++o) {
+          const int64_t in_at = ((n * p.groups + g) * p.in_channels + i) * p.in_size();
+          const int64_t out_at = ((n * p.groups + g) * p.out_channels + o) * p.out_size();
+          const int64_t w_at = (transposed ? (g * p.in_channels + i) * p.out_channels + o
+                                           : (g * p.out_channels + o) * p.in_channels + i) *
+                               taps;
+          for_each_tap(p, windows, field, [&](int64_t k, int64_t row, int64_t shift, int64_t from) {
+            if (from < 0) return;
+            for (int64_t x = 0; x < windows[2]; ++x) {
+              const int64_t fx = x * p.stride[2] + shift;
+              if (fx < 0 || fx >= field[2]) continue;
+              const int64_t a = in_at + (transposed ? row + x : from + fx);
+              const int64_t b = out_at + (transposed ? from + fx : row + x);
+              if (in_gradient) in_gradient[a] += gradient[b] * weight[w_at + k];
+              if (weight_gradient) weight_gradient[w_at + k] += gradient[b] * in[a];
+            }
+          });
+        }
+      }
+    }
+  }
+}
+
+Result<void> convolution_backward(Context& context, const Args& args, const Kernel&) {
+  const Tensor& gradient = args.tensor(0);
+  const Tensor& in = args.tensor(1);
+  const Tensor& weight = args.tensor(2);
+  const bool transposed = args.boolean(7);
+  const std::span<const uint8_t> mask = args.booleans(10);
+  PTERON_ASSIGN(const Problem p, read_problem(args, 4, in, weight));
+  if (!is_float(in.dtype()) || gradient.dtype() != in.dtype() || mask.size() != 3 ||
+      !std::equal(gradient.sizes().begin(), gradient.sizes().end(), p.shape.begin(),
+                  p.shape.begin() + static_cast<std::ptrdiff_t>(p.rank))) {
+    return kernel_error("convolution_backward of " + gradient.describe() + " for " + in.describe() +
+                        " and " + weight.describe());
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    if (mask[i] && args.tensor(11 + i).dtype() != in.dtype())
+      return kernel_error("convolution_backward into " + args.tensor(11 + i).describe());
+  }
+  if (mask[0]) PTERON_TRY(args.tensor(11).resize(in.sizes()));
+  if (mask[1]) PTERON_TRY(args.tensor(12).resize(weight.sizes()));
+  const int64_t channels[] = {p.groups * p.out_channels};
+  if (mask[2]) PTERON_TRY(args.tensor(13).resize(channels));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* dy = load_all<C>(context, gradient);
+    const C* x = load_all<C>(context, in);
+    const C* w = load_all<C>(context, weight);
+    const auto zeros = [&](bool wanted, int64_t count) -> C* {
+      if (!wanted) return nullptr;
+      C* array = context.scratch_array<C>(static_cast<size_t>(count));
+      std::fill_n(array, count, C(0));
+      return array;
+    };
+    C* dx = zeros(mask[0], in.numel());
+    C* dw = zeros(mask[1], weight.numel());
+    C* db = zeros(mask[2], channels[0]);
+    convolution_gradients(p, transposed, dy, x, w, dx, dw);
+    for (int64_t i = 0; db && i < gradient.numel(); ++i)
+      db[i / p.out_size() % channels[0]] += dy[i];
+    if (dx) store_all(dx, args.tensor(11));
+    if (dw) store_all(dw, args.tensor(12));
+    if (db) store_all(db, args.tensor(13));
+    return {};
   });
 }
 
 constexpr Kernel kTable[] = {
+    {"aten::convolution_backward.out", "TTTlLLLBLIQ>TTT", convolution_backward},
     {"aten::convolution.out", "TTtLLLBLI>T", convolution_},
 };
 

@@ -3,6 +3,7 @@
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/view.h"
 #include "runtime/strided_copy.h"
 
 namespace pteron {
@@ -10,27 +11,14 @@ namespace {
 
 using Context = KernelContext;
 
-// A part of a tensor's elements seen as another array: strides in elements, of any sign.
-struct View {
-  int64_t offset = 0;
-  size_t rank = 0;
-  std::array<int64_t, kMaxRank> sizes{};
-  std::array<int64_t, kMaxRank> strides{};
-
-  explicit View(const Tensor& tensor) : rank(static_cast<size_t>(tensor.rank())) {
-    std::copy(tensor.sizes().begin(), tensor.sizes().end(), sizes.begin());
-    std::copy(tensor.strides().begin(), tensor.strides().end(), strides.begin());
-  }
-  std::span<const int64_t> shape() const { return {sizes.data(), rank}; }
-};
-
 std::array<int64_t, kMaxRank> in_bytes(std::span<const int64_t> strides, size_t element) {
   std::array<int64_t, kMaxRank> out{};
   for (size_t i = 0; i < strides.size(); ++i) out[i] = strides[i] * static_cast<int64_t>(element);
   return out;
 }
 
-// Copies a view of `in` to a view of `out`, of the same shape and dtype.
+}  // namespace
+
 void copy_between(const Tensor& in, const View& from, Tensor& out, const View& to) {
   const size_t element = dtype_size(in.dtype());
   const auto from_strides = in_bytes({from.strides.data(), from.rank}, element);
@@ -54,7 +42,6 @@ Result<void> copy_view(const Tensor& in, const View& view, Tensor& out) {
   return {};
 }
 
-// The same elements in the same logical order, converted where dtypes differ.
 Result<void> convert_copy(const Tensor& in, Tensor& out) {
   PTERON_TRY(out.resize(in.sizes()));
   if (in.dtype() == out.dtype()) {
@@ -64,6 +51,8 @@ Result<void> convert_copy(const Tensor& in, Tensor& out) {
   const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Int64;
   return map_unary(in, out, compute, [](auto x) { return x; });
 }
+
+namespace {
 
 Result<void> clone(Context&, const Args& args, const Kernel&) {
   return convert_copy(args.tensor(0), args.tensor(args.size() - 1));
@@ -345,6 +334,31 @@ Result<void> view_(Context& context, const Args& args, const Kernel&) {
   return {};
 }
 
+// Copies a whole tensor to a view of `out` of the same shape, converting dtypes.
+Result<void> convert_between(const Tensor& in, Tensor& out, const View& to) {
+  if (in.dtype() == out.dtype()) {
+    copy_between(in, View(in), out, to);
+    return {};
+  }
+  if (!is_number(in.dtype()) || !is_number(out.dtype()))
+    return kernel_error("a copy of " + in.describe() + " into " + out.describe());
+  return with_compute_type(
+      is_float(in.dtype()) ? in.dtype() : DType::Int64, [&](auto type) -> Result<void> {
+        using C = decltype(type);
+        Walk walk(in.sizes());
+        walk.add(to.shape(), {to.strides.data(), to.rank});
+        walk.add(in);
+        walk.run([&](const auto& offset, const auto& stride, int64_t n) {
+          for (int64_t k = 0; k < n; ++k) {
+            C value{};
+            load(in.dtype(), in.raw(), offset[1] + k * stride[1], 1, 1, &value);
+            store(out.dtype(), out.raw(), to.offset + offset[0] + k * stride[0], 1, 1, &value);
+          }
+        });
+        return {};
+      });
+}
+
 Result<void> cat_(Context&, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   const size_t count = args.tensor_count(0);
@@ -381,103 +395,30 @@ Result<void> cat_(Context&, const Args& args, const Kernel&) {
     to.sizes[d] = in.size(dim);
     to.offset = at * to.strides[d];
     at += in.size(dim);
-    if (in.dtype() == out.dtype()) {
-      copy_between(in, View(in), out, to);
-      continue;
-    }
-    PTERON_TRY(with_compute_type(
-        is_float(in.dtype()) ? in.dtype() : DType::Int64, [&](auto type) -> Result<void> {
-          using C = decltype(type);
-          Walk walk(in.sizes());
-          walk.add(to.shape(), {to.strides.data(), to.rank});
-          walk.add(in);
-          walk.run([&](const auto& offset, const auto& stride, int64_t n) {
-            for (int64_t k = 0; k < n; ++k) {
-              C value{};
-              load(in.dtype(), in.raw(), offset[1] + k * stride[1], 1, 1, &value);
-              store(out.dtype(), out.raw(), to.offset + offset[0] + k * stride[0], 1, 1, &value);
-            }
-          });
-          return {};
-        }));
+    PTERON_TRY(convert_between(in, out, to));
   }
   return {};
-}
-
-// Padding counts from the last dimension, two numbers a dimension; negative numbers cut.
-Result<void> constant_pad(Context&, const Args& args, const Kernel&) {
-  const Tensor& in = args.tensor(0);
-  const Ints pad = args.ints(1);
-  const Scalar value = args.scalar(2);
-  Tensor& out = args.tensor(3);
-  if (pad.size() % 2 != 0 || pad.size() / 2 > static_cast<size_t>(in.rank()))
-    return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
-  PTERON_TRY(require_same_dtype(in, out));
-  if (!is_number(in.dtype())) return kernel_error("dtype not supported");
-  View from(in);
-  View shape(in);
-  std::array<int64_t, kMaxRank> start{};
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    const size_t d = from.rank - 1 - i;
-    const int64_t before = pad[2 * i];
-    const int64_t after = pad[2 * i + 1];
-    constexpr int64_t kMost = int64_t{1} << 40;
-    if (before > kMost || before < -kMost || after > kMost || after < -kMost ||
-        from.sizes[d] + before + after < 0) {
-      return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
-    }
-    shape.sizes[d] = from.sizes[d] + before + after;
-    const int64_t cut_front = std::max<int64_t>(-before, 0);
-    const int64_t cut_back = std::max<int64_t>(-after, 0);
-    from.offset += cut_front * from.strides[d];
-    from.sizes[d] = std::max<int64_t>(from.sizes[d] - cut_front - cut_back, 0);
-    start[d] = std::max<int64_t>(before, 0);
-  }
-  PTERON_TRY(out.resize(shape.shape()));
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    if (is_float(out.dtype()))
-      store(out.dtype(), out.raw(), i, 1, 1, &value.real);
-    else {
-      const int64_t integer = value.to<int64_t>();
-      store(out.dtype(), out.raw(), i, 1, 1, &integer);
-    }
-  }
-  View to(out);
-  for (size_t d = 0; d < to.rank; ++d) {
-    to.offset += start[d] * to.strides[d];
-    to.sizes[d] = from.sizes[d];
-    if (from.sizes[d] == 0) return {};
-  }
-  copy_between(in, from, out, to);
-  return {};
-}
-
-Result<void> flip_(Context&, const Args& args, const Kernel&) {
-  const Tensor& in = args.tensor(0);
-  View out(in);
-  uint32_t seen = 0;
-  for (const int64_t dim : args.ints(1)) {
-    PTERON_ASSIGN(const int wrapped, wrap_dim(dim, in.rank()));
-    if (in.rank() == 0 || (seen & (1u << wrapped))) continue;
-    seen |= 1u << wrapped;
-    const auto d = static_cast<size_t>(wrapped);
-    if (out.sizes[d] > 0) out.offset += (out.sizes[d] - 1) * out.strides[d];
-    out.strides[d] = -out.strides[d];
-  }
-  return copy_view(in, out, args.tensor(2));
 }
 
 Result<void> unfold_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == 0 || in.rank() == kMaxRank) return kernel_error("unfold of " + in.describe());
+  if (in.rank() == kMaxRank) return kernel_error("unfold of " + in.describe());
   PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
   const auto d = static_cast<size_t>(dim);
   const int64_t size = args.integer(2);
   const int64_t step = args.integer(3);
-  if (size < 0 || size > in.size(dim) || step <= 0)
+  const int64_t whole = in.rank() > 0 ? in.size(dim) : 1;
+  if (size < 0 || size > whole || step <= 0)
     return kernel_error("unfold of " + in.describe() + " by " + std::to_string(size) + " and " +
                         std::to_string(step));
   View out(in);
+  if (in.rank() == 0) {
+    // As if it had one dimension of one element, that goes.
+    out.sizes[0] = size;
+    out.strides[0] = 1;
+    out.rank = 1;
+    return copy_view(in, out, args.tensor(4));
+  }
   out.sizes[out.rank] = size;
   out.strides[out.rank] = out.strides[d];
   out.sizes[d] = (in.size(dim) - size) / step + 1;
@@ -486,29 +427,185 @@ Result<void> unfold_(Context&, const Args& args, const Kernel&) {
   return copy_view(in, out, args.tensor(4));
 }
 
+// Narrowed along `dim` to `count` elements from `start`.
+View narrowed(const Tensor& in, int dim, int64_t start, int64_t count) {
+  View view(in);
+  const auto d = static_cast<size_t>(dim);
+  view.sizes[d] = count;
+  view.offset = count > 0 ? start * view.strides[d] : 0;
+  return view;
+}
+
+Result<void> narrow_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == 0) return kernel_error("narrow of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  const int64_t size = in.size(dim);
+  int64_t start = args.integer(2);
+  const int64_t count = args.integer(3);
+  if (start < 0) start = start < -size ? -1 : start + size;
+  if (start < 0 || start > size || count < 0 || count > size - start)
+    return kernel_error("narrow of " + in.describe() + " along dimension " + std::to_string(dim) +
+                        " to " + std::to_string(count) + " from " +
+                        std::to_string(args.integer(2)));
+  return copy_view(in, narrowed(in, dim, start, count), args.tensor(4));
+}
+
+Result<void> split_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == 0) return kernel_error("split of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  const int64_t part = args.integer(1);
+  const int64_t size = in.size(dim);
+  if (part < 0 || (part == 0 && size > 0))
+    return kernel_error("split of " + in.describe() + " into parts of " + std::to_string(part));
+  const size_t count = part == 0 || size == 0 ? 1 : static_cast<size_t>((size - 1) / part + 1);
+  if (args.tensor_count(3) != count)
+    return kernel_error("split into " + std::to_string(count) + " for " +
+                        std::to_string(args.tensor_count(3)) + " outputs");
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t start = static_cast<int64_t>(i) * part;
+    PTERON_TRY(copy_view(in, narrowed(in, dim, start, std::min(part, size - start)),
+                         *args.list_tensor(3, i)));
+  }
+  return {};
+}
+
+Result<void> unbind_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() == 0) return kernel_error("unbind of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (args.tensor_count(2) != static_cast<size_t>(in.size(dim)))
+    return kernel_error("unbind of " + in.describe() + " for " +
+                        std::to_string(args.tensor_count(2)) + " outputs");
+  for (int64_t i = 0; i < in.size(dim); ++i) {
+    View view = narrowed(in, dim, i, 1);
+    erase_dim(view, static_cast<size_t>(dim));
+    PTERON_TRY(copy_view(in, view, *args.list_tensor(2, static_cast<size_t>(i))));
+  }
+  return {};
+}
+
+Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& source = args.tensor(1);
+  int64_t index = args.integer(3);
+  Tensor& out = args.tensor(4);
+  if (in.rank() == 0) return kernel_error("select_scatter of a tensor of rank 0");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  const int64_t size = in.size(dim);
+  if (index < -size || index >= size)
+    return Error{Code::Failed, "index " + std::to_string(index) + " of dimension " +
+                                   std::to_string(dim) + " of size " + std::to_string(size)};
+  PTERON_TRY(require_same_dtype(in, out));
+  PTERON_TRY(require_same_dtype(source, out));
+  PTERON_TRY(convert_copy(in, out));
+  View to = narrowed(out, dim, index < 0 ? index + size : index, 1);
+  erase_dim(to, static_cast<size_t>(dim));
+  if (!std::equal(source.sizes().begin(), source.sizes().end(), to.shape().begin(),
+                  to.shape().end())) {
+    return kernel_error("select_scatter of " + source.describe() + " into " +
+                        describe_shape(to.shape()));
+  }
+  if (source.numel() > 0) copy_between(source, View(source), out, to);
+  return {};
+}
+
+Result<void> stack_(Context&, const Args& args, const Kernel&) {
+  Tensor& out = args.tensor(2);
+  const size_t count = args.tensor_count(0);
+  if (count == 0) return kernel_error("stack of no tensors");
+  const Tensor& first = *args.list_tensor(0, 0);
+  if (first.rank() == kMaxRank) return kernel_error("stack of tensors of rank 16");
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), first.rank() + 1));
+  std::array<int64_t, kMaxRank> shape{};
+  for (int d = 0; d <= first.rank(); ++d)
+    shape[static_cast<size_t>(d)] = d == dim  ? static_cast<int64_t>(count)
+                                    : d < dim ? first.size(d)
+                                              : first.size(d - 1);
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor& in = *args.list_tensor(0, i);
+    if (!std::equal(in.sizes().begin(), in.sizes().end(), first.sizes().begin(),
+                    first.sizes().end()))
+      return kernel_error("stack of " + first.describe() + " and " + in.describe());
+  }
+  PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(first.rank()) + 1}));
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor& in = *args.list_tensor(0, i);
+    if (in.numel() == 0) continue;
+    View to = narrowed(out, dim, static_cast<int64_t>(i), 1);
+    erase_dim(to, static_cast<size_t>(dim));
+    PTERON_TRY(convert_between(in, out, to));
+  }
+  return {};
+}
+
+Result<void> t_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  if (in.rank() > 2) return kernel_error("t of " + in.describe());
+  View out(in);
+  if (in.rank() == 2) {
+    std::swap(out.sizes[0], out.sizes[1]);
+    std::swap(out.strides[0], out.strides[1]);
+  }
+  return copy_view(in, out, args.tensor(1));
+}
+
+// A complex tensor's real and imaginary parts as a last dimension.
+Result<void> view_as_real(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(1);
+  const bool fits = (in.dtype() == DType::Complex64 && out.dtype() == DType::Float32) ||
+                    (in.dtype() == DType::Complex128 && out.dtype() == DType::Float64);
+  if (!fits || in.rank() == kMaxRank)
+    return kernel_error("view_as_real of " + in.describe() + " into " + out.describe());
+  View view(in);
+  for (size_t d = 0; d < view.rank; ++d) view.strides[d] *= 2;
+  view.sizes[view.rank] = 2;
+  view.strides[view.rank++] = 1;
+  PTERON_TRY(out.resize(view.shape()));
+  if (out.numel() == 0) return {};
+  const size_t part = dtype_size(out.dtype());
+  const View to(out);
+  const auto from_strides = in_bytes({view.strides.data(), view.rank}, part);
+  const auto to_strides = in_bytes({to.strides.data(), to.rank}, part);
+  strided_copy(out.raw(), {to_strides.data(), to.rank}, in.raw(), {from_strides.data(), view.rank},
+               view.shape(), part);
+  return {};
+}
+
 constexpr Kernel kTable[] = {
+    {"aten::_to_copy.out", "TBi>T", clone},
     {"aten::alias_copy.out", "T>T", clone},
     {"aten::cat.out", "VI>T", cat_},
     {"aten::clone.out", "Ti>T", clone},
-    {"aten::constant_pad_nd.out", "TLS>T", constant_pad},
     {"aten::copy.out", "TTB>T", copy_out},
     {"aten::copy_", "MTB", copy_in_place},
     {"aten::detach_copy.out", "T>T", clone},
     {"aten::expand_copy.out", "TLB>T", expand_},
-    {"aten::flip.out", "TL>T", flip_},
+    {"aten::lift_fresh_copy.out", "T>T", clone},
+    {"aten::narrow_copy.out", "TIII>T", narrow_},
     {"aten::permute_copy.out", "TL>T", permute_},
     {"aten::select_copy.int_out", "TII>T", select_},
+    {"aten::select_scatter.out", "TTII>T", select_scatter},
     {"aten::slice_copy.Tensor_out", "TIiiI>T", slice_},
     {"aten::slice_scatter.out", "TTIiiI>T", slice_scatter},
+    {"aten::split_copy.Tensor_out", "TII>V", split_},
     {"aten::split_with_sizes_copy.out", "TLI>V", split_with_sizes},
     {"aten::squeeze_copy.dim_out", "TI>T", squeeze_dim},
     {"aten::squeeze_copy.dims_out", "TL>T", squeeze_dims},
+    {"aten::stack.out", "VI>T", stack_},
+    {"aten::t_copy.out", "T>T", t_},
     {"aten::transpose_copy.int_out", "TII>T", transpose_},
+    {"aten::unbind_copy.int_out", "TI>V", unbind_},
     {"aten::unfold_copy.out", "TIII>T", unfold_},
     {"aten::unsqueeze_copy.out", "TI>T", unsqueeze_},
     {"aten::view_copy.out", "TL>T", view_},
+    {"aten::view_as_real_copy.out", "T>T", view_as_real},
     {"dim_order_ops::_clone_dim_order.out", "TBl>T", clone},
     {"dim_order_ops::_to_dim_order_copy.out", "TBl>T", clone},
+    {"et_copy::_d2h_copy.out", "T>T", clone},
+    {"et_copy::_h2d_copy.out", "T>T", clone},
 };
 
 }  // namespace

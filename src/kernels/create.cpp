@@ -1,5 +1,6 @@
 // Operators that make tensors from numbers.
 #include <cmath>
+#include <cstring>
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
@@ -77,12 +78,123 @@ Result<void> arange_(Context&, const Args& args, const Kernel&) {
                         {ValueKind::Int, 1, 1});
 }
 
+// The contents are undefined, but never what was in memory before.
+Result<void> empty_(Context&, const Args& args, const Kernel&) {
+  Tensor& out = args.tensor(args.size() - 1);
+  PTERON_TRY(out.resize(args.ints(0).span()));
+  if (out.nbytes() > 0) std::memset(out.raw(), 0, out.nbytes());
+  return {};
+}
+template <int kValue>
+Result<void> constant(Context&, const Args& args, const Kernel&) {
+  PTERON_TRY(args.tensor(1).resize(args.ints(0).span()));
+  return fill(args.tensor(1), {ValueKind::Int, kValue, kValue});
+}
+Result<void> fill_scalar(Context&, const Args& args, const Kernel&) {
+  PTERON_TRY(args.tensor(2).resize(args.tensor(0).sizes()));
+  return fill(args.tensor(2), args.scalar(1));
+}
+Result<void> fill_tensor(Context&, const Args& args, const Kernel&) {
+  const Tensor& value = args.tensor(1);
+  if (value.numel() != 1 || !is_number(value.dtype()))
+    return kernel_error("argument 1 is " + value.describe() + "; one number is wanted");
+  PTERON_TRY(args.tensor(2).resize(args.tensor(0).sizes()));
+  Scalar scalar{ValueKind::Int, 0, 0};
+  if (is_float(value.dtype())) {
+    scalar.kind = ValueKind::Double;
+    load(value.dtype(), value.raw(), 0, 1, 1, &scalar.real);
+  } else {
+    load(value.dtype(), value.raw(), 0, 1, 1, &scalar.integer);
+    scalar.real = static_cast<double>(scalar.integer);
+  }
+  return fill(args.tensor(2), scalar);
+}
+
+// In [0, 1), each of the float's own steps as likely as its neighbour.
+double uniform(Context& context, DType dtype) {
+  const uint64_t bits = context.random();
+  switch (dtype) {
+    case DType::Float64:
+      return std::ldexp(static_cast<double>(bits >> 11), -53);
+    case DType::Float32:
+      return std::ldexp(static_cast<double>(bits >> 40), -24);
+    case DType::Float16:
+      return std::ldexp(static_cast<double>(bits >> 53), -11);
+    default:
+      return std::ldexp(static_cast<double>(bits >> 56), -8);
+  }
+}
+
+Result<void> check_random(Tensor& out, const Ints& sizes) {
+  if (!is_float(out.dtype())) return kernel_error("random numbers into " + out.describe());
+  return out.resize(sizes.span());
+}
+Result<void> rand_(Context& context, const Args& args, const Kernel&) {
+  Tensor& out = args.tensor(1);
+  PTERON_TRY(check_random(out, args.ints(0)));
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    const double value = uniform(context, out.dtype());
+    store(out.dtype(), out.raw(), i, 1, 1, &value);
+  }
+  return {};
+}
+// Box and Muller's two normal numbers of two uniform ones.
+Result<void> randn_(Context& context, const Args& args, const Kernel&) {
+  constexpr double kTurn = 6.283185307179586;
+  Tensor& out = args.tensor(1);
+  PTERON_TRY(check_random(out, args.ints(0)));
+  double pair[2]{};
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    if (i % 2 == 0) {
+      const double radius = std::sqrt(-2 * std::log(1 - uniform(context, DType::Float64)));
+      const double angle = kTurn * uniform(context, DType::Float64);
+      pair[0] = radius * std::cos(angle);
+      pair[1] = radius * std::sin(angle);
+    }
+    store(out.dtype(), out.raw(), i, 1, 1, &pair[i % 2]);
+  }
+  return {};
+}
+
+// In training each element is dropped with probability p and the others grow by 1 / (1 - p).
+Result<void> dropout(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const double p = args.real(1);
+  const bool trains = args.is_none(2) || args.boolean(2);
+  Tensor& out = args.tensor(3);
+  Tensor& mask = args.tensor(4);
+  if (!(p >= 0 && p <= 1)) return kernel_error("dropout with probability " + std::to_string(p));
+  if (!is_float(in.dtype()) || out.dtype() != in.dtype() || !is_number(mask.dtype()))
+    return kernel_error("dropout of " + in.describe() + " into " + out.describe() + " and " +
+                        mask.describe());
+  PTERON_TRY(out.resize(in.sizes()));
+  PTERON_TRY(mask.resize(in.sizes()));
+  double* x = load_all<double>(context, in);
+  int64_t* kept = context.scratch_array<int64_t>(static_cast<size_t>(in.numel()));
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    kept[i] = !trains || uniform(context, DType::Float64) >= p;
+    if (trains) x[i] = kept[i] ? x[i] / (1 - p) : 0;
+  }
+  store_all(x, out);
+  store_all(kept, mask);
+  return {};
+}
+
 constexpr Kernel kTable[] = {
     {"aten::arange.out", "S>T", arange_},
     {"aten::arange.start_out", "SSS>T", arange_start},
+    {"aten::empty.out", "Li>T", empty_},
+    {"aten::fill.Scalar_out", "TS>T", fill_scalar},
+    {"aten::fill.Tensor_out", "TT>T", fill_tensor},
     {"aten::full.out", "LS>T", full_},
     {"aten::full_like.out", "TSi>T", full_like},
+    {"aten::native_dropout.out", "TDb>TT", dropout},
+    {"aten::ones.out", "L>T", constant<1>},
+    {"aten::rand.out", "L>T", rand_},
+    {"aten::randn.out", "L>T", randn_},
     {"aten::scalar_tensor.out", "S>T", scalar_tensor},
+    {"aten::zeros.out", "L>T", constant<0>},
+    {"dim_order_ops::_empty_dim_order.out", "Ll>T", empty_},
 };
 
 }  // namespace

@@ -104,6 +104,18 @@ DType result_type(const Tensor& a, const Tensor& b) {
   return a.rank() > 0 ? a.dtype() : b.dtype();
 }
 
+DType result_type(std::span<const Tensor* const> tensors) {
+  // The greatest category wins; within it, what has dimensions.
+  std::optional<DType> with_dimensions;
+  std::optional<DType> without;
+  for (const Tensor* tensor : tensors) {
+    auto& group = tensor->rank() > 0 ? with_dimensions : without;
+    group = group ? promote(*group, tensor->dtype()) : tensor->dtype();
+  }
+  if (!with_dimensions || !without) return with_dimensions ? *with_dimensions : *without;
+  return category(*without) > category(*with_dimensions) ? *without : *with_dimensions;
+}
+
 DType result_type(const Tensor& a, const Scalar& b) {
   const int scalar = b.kind == ValueKind::Bool ? 0 : b.kind == ValueKind::Int ? 1 : 2;
   if (scalar <= category(a.dtype())) return a.dtype();
@@ -160,6 +172,37 @@ template void load<double>(DType, const void*, int64_t, int64_t, int64_t, double
 template void store<int64_t>(DType, void*, int64_t, int64_t, int64_t, const int64_t*);
 template void store<float>(DType, void*, int64_t, int64_t, int64_t, const float*);
 template void store<double>(DType, void*, int64_t, int64_t, int64_t, const double*);
+
+template <typename C>
+void convert_operand(DType dtype, int64_t n, C* values) {
+  if (is_float(dtype) ? dtype_size(dtype) >= sizeof(float) : dtype == DType::Int64) return;
+  std::array<std::byte, 512 * sizeof(int64_t)> buffer;
+  for (int64_t i = 0; i < n; i += 512) {
+    const int64_t m = std::min<int64_t>(512, n - i);
+    store(dtype, buffer.data(), 0, 1, m, values + i);
+    load(dtype, buffer.data(), 0, 1, m, values + i);
+  }
+}
+
+template <typename C>
+C scalar_operand(const Scalar& scalar, DType dtype) {
+  C value;
+  if (dtype == DType::Bool)
+    value = static_cast<C>(scalar.to<bool>());
+  else if constexpr (std::is_same_v<C, int64_t>)
+    value = scalar.integer;
+  else
+    value = static_cast<C>(scalar.real);
+  convert_operand(dtype, 1, &value);
+  return value;
+}
+
+template void convert_operand<int64_t>(DType, int64_t, int64_t*);
+template void convert_operand<float>(DType, int64_t, float*);
+template void convert_operand<double>(DType, int64_t, double*);
+template int64_t scalar_operand<int64_t>(const Scalar&, DType);
+template float scalar_operand<float>(const Scalar&, DType);
+template double scalar_operand<double>(const Scalar&, DType);
 
 bool Walk::add(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
   if (sizes.size() > rank_ || operands_ == kMaxOperands) return false;

@@ -30,6 +30,8 @@ DType promote(DType a, DType b);
 // PyTorch's result type of two tensors: one with dimensions outranks one without, within a
 // category.
 DType result_type(const Tensor& a, const Tensor& b);
+// The same for any number of tensors.
+DType result_type(std::span<const Tensor* const> tensors);
 // The same for a tensor and a number.
 DType result_type(const Tensor& a, const Scalar& b);
 
@@ -39,6 +41,14 @@ void load(DType dtype, const void* data, int64_t offset, int64_t stride, int64_t
 // Writes them: integers wrap, floats to integers saturate, anything but 0 is true.
 template <typename C>
 void store(DType dtype, void* data, int64_t offset, int64_t stride, int64_t n, const C* in);
+
+// Rounds or wraps n numbers to what `dtype` can hold, as PyTorch does with an operand of another
+// dtype before it computes.
+template <typename C>
+void convert_operand(DType dtype, int64_t n, C* values);
+// The same for a number.
+template <typename C>
+C scalar_operand(const Scalar& scalar, DType dtype);
 
 // Calls use(C()) with the type to compute in for `dtype`. Fails if kernels do not know the dtype.
 template <typename Use>
@@ -169,6 +179,8 @@ Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType com
         const int64_t m = std::min(kRun, n - i);
         load(a.dtype(), a.raw(), at[1] + i * stride[1], stride[1], m, x);
         load(b.dtype(), b.raw(), at[2] + i * stride[2], stride[2], m, y);
+        if (a.dtype() != compute) convert_operand(compute, m, x);
+        if (b.dtype() != compute) convert_operand(compute, m, y);
         for (int64_t k = 0; k < m; ++k) x[k] = static_cast<C>(op(x[k], y[k]));
         store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, x);
       }

@@ -1,24 +1,13 @@
 // Operators that pick or place elements by index tensors.
+#include "kernels/index.h"
+
 #include <cstring>
 #include <vector>
 
-#include "kernels/element.h"
 #include "kernels/tables.h"
 
 namespace pteron {
-namespace {
 
-using Context = KernelContext;
-
-bool is_index(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
-
-Error out_of_range(int64_t index, int64_t size) {
-  return {Code::Failed, "index " + std::to_string(index) +
-                            " is out of range for a dimension of size " + std::to_string(size)};
-}
-
-// Element offsets into a tensor's memory for each row-major position of `sizes`, which may be
-// smaller than its own.
 std::vector<int64_t> offsets_of(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
@@ -32,10 +21,25 @@ std::vector<int64_t> offsets_of(std::span<const int64_t> sizes, std::span<const 
   return offsets;
 }
 
-void copy_element(const Tensor& from, int64_t from_offset, Tensor& to, int64_t to_offset) {
-  const size_t size = dtype_size(from.dtype());
-  std::memcpy(to.data<std::byte>() + to_offset * static_cast<int64_t>(size),
-              from.data<std::byte>() + from_offset * static_cast<int64_t>(size), size);
+std::vector<int64_t> broadcast_offsets(const Tensor& tensor, std::span<const int64_t> sizes) {
+  std::array<int64_t, kMaxRank> strides{};
+  const size_t lead = sizes.size() - static_cast<size_t>(tensor.rank());
+  for (int d = 0; d < tensor.rank(); ++d) {
+    if (tensor.size(d) != 1)
+      strides[lead + static_cast<size_t>(d)] = tensor.strides()[static_cast<size_t>(d)];
+  }
+  return offsets_of(sizes, {strides.data(), sizes.size()});
+}
+
+namespace {
+
+using Context = KernelContext;
+
+bool is_index(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
+
+Error out_of_range(int64_t index, int64_t size) {
+  return {Code::Failed, "index " + std::to_string(index) +
+                            " is out of range for a dimension of size " + std::to_string(size)};
 }
 
 // What index and index_put address: indexed dimensions replaced by the broadcast index shape, in
@@ -252,15 +256,17 @@ Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
   const Tensor& index = args.tensor(2);
   Tensor& out = args.tensor(3);
   PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
-  if (in.rank() == 0 || index.rank() > 1 || !is_index(index.dtype()) || in.dtype() != out.dtype())
+  if (index.rank() > 1 || !is_index(index.dtype()) || in.dtype() != out.dtype() ||
+      (in.rank() == 0 && index.numel() != 1))
     return kernel_error("index_select of " + in.describe() + " by " + index.describe());
   const int64_t* values = load_all<int64_t>(context, index);
   Shape shape;
   shape.rank = static_cast<size_t>(in.rank());
   std::copy(in.sizes().begin(), in.sizes().end(), shape.sizes.begin());
-  shape.sizes[static_cast<size_t>(dim)] = index.numel();
+  if (in.rank() > 0) shape.sizes[static_cast<size_t>(dim)] = index.numel();
+  const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
   for (int64_t i = 0; i < index.numel(); ++i) {
-    if (values[i] < 0 || values[i] >= in.size(dim)) return out_of_range(values[i], in.size(dim));
+    if (values[i] < 0 || values[i] >= size) return out_of_range(values[i], size);
   }
   PTERON_TRY(out.resize(shape.span()));
   int64_t inner = 1;
@@ -272,7 +278,8 @@ Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
   const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
   for (size_t i = 0; i < to.size(); ++i) {
     const int64_t k = static_cast<int64_t>(i) / inner % index.numel();
-    copy_element(in, from[i] + values[k] * in.strides()[static_cast<size_t>(dim)], out, to[i]);
+    const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
+    copy_element(in, from[i] + values[k] * step, out, to[i]);
   }
   return {};
 }
@@ -282,9 +289,13 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
   const Tensor& index = args.tensor(2);
   Tensor& out = args.tensor(4);
   PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
-  bool fits = index.rank() == in.rank() && in.rank() > 0 && is_index(index.dtype()) &&
+  bool fits = std::max(index.rank(), 1) == std::max(in.rank(), 1) && is_index(index.dtype()) &&
               in.dtype() == out.dtype();
-  for (int d = 0; fits && d < in.rank(); ++d) fits = d == dim || index.size(d) <= in.size(d);
+  const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
+  for (int d = 0; fits && d < std::min(in.rank(), index.rank()); ++d)
+    fits = d == dim || index.size(d) <= in.size(d);
+  // What is empty may have any rank and dtype.
+  if (index.numel() == 0 && in.dtype() == out.dtype()) return out.resize(index.sizes());
   if (!fits) return kernel_error("gather of " + in.describe() + " by " + index.describe());
   const int64_t* values = load_all<int64_t>(context, index);
   PTERON_TRY(out.resize(index.sizes()));
@@ -292,54 +303,118 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
   std::copy(in.strides().begin(), in.strides().end(), strides.begin());
   strides[static_cast<size_t>(dim)] = 0;
   const std::vector<int64_t> from =
-      offsets_of(index.sizes(), {strides.data(), static_cast<size_t>(in.rank())});
+      offsets_of(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
   const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
+  const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
   for (size_t i = 0; i < to.size(); ++i) {
-    if (values[i] < 0 || values[i] >= in.size(dim)) return out_of_range(values[i], in.size(dim));
-    copy_element(in, from[i] + values[i] * in.strides()[static_cast<size_t>(dim)], out, to[i]);
+    if (values[i] < 0 || values[i] >= size) return out_of_range(values[i], size);
+    copy_element(in, from[i] + values[i] * step, out, to[i]);
   }
   return {};
 }
 
-Result<void> scatter_add(Context& context, const Args& args, const Kernel&) {
+// What scatter operators share: checks, the copy of self, and for each index its place in out and
+// its position in row-major order of the index's shape.
+template <typename Visit>
+Result<void> for_each_scattered(Context& context, const Args& args, const Tensor* source,
+                                Tensor& out, Visit&& visit) {
   const Tensor& self = args.tensor(0);
   const Tensor& index = args.tensor(2);
-  const Tensor& source = args.tensor(3);
-  Tensor& out = args.tensor(4);
   PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), self.rank()));
-  bool fits = index.rank() == self.rank() && source.rank() == self.rank() && self.rank() > 0 &&
-              is_index(index.dtype()) && source.dtype() == out.dtype();
-  for (int d = 0; fits && d < self.rank(); ++d)
-    fits = index.size(d) <= source.size(d) && (d == dim || index.size(d) <= self.size(d));
+  const int rank = std::max(self.rank(), 1);
+  const auto size_of = [](const Tensor& t, int d) { return t.rank() > 0 ? t.size(d) : 1; };
+  bool fits = (index.numel() == 0 || is_index(index.dtype())) &&
+              (!source || source->dtype() == out.dtype()) && self.dtype() == out.dtype();
+  fits = fits && (index.numel() == 0 || (std::max(index.rank(), 1) == rank &&
+                                         (!source || std::max(source->rank(), 1) == rank)));
+  for (int d = 0; fits && index.numel() > 0 && d < rank; ++d)
+    fits = (!source || size_of(index, d) <= size_of(*source, d)) &&
+           (d == dim || size_of(index, d) <= size_of(self, d));
   if (!fits)
-    return kernel_error("scatter_add of " + source.describe() + " by " + index.describe() +
-                        " into " + self.describe());
+    return kernel_error("scatter of " + (source ? source->describe() : "a number") + " by " +
+                        index.describe() + " into " + self.describe());
   PTERON_TRY(copy_whole(context, self, out));
+  if (index.numel() == 0) return {};
   const int64_t* values = load_all<int64_t>(context, index);
+  const int64_t dim_size = size_of(self, dim);
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    if (values[i] < 0 || values[i] >= dim_size) return out_of_range(values[i], dim_size);
+  }
   std::array<int64_t, kMaxRank> strides{};
   std::copy(out.strides().begin(), out.strides().end(), strides.begin());
+  const int64_t step = out.rank() > 0 ? strides[static_cast<size_t>(dim)] : 0;
   strides[static_cast<size_t>(dim)] = 0;
-  const auto rank = static_cast<size_t>(out.rank());
-  const std::vector<int64_t> to = offsets_of(index.sizes(), {strides.data(), rank});
-  const std::vector<int64_t> from = offsets_of(index.sizes(), source.strides());
-  return with_compute_type(out.dtype(), [&](auto type) -> Result<void> {
+  const std::vector<int64_t> to =
+      offsets_of(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
+  std::array<int64_t, kMaxRank> source_strides{};
+  if (source) std::copy(source->strides().begin(), source->strides().end(), source_strides.begin());
+  const std::vector<int64_t> from =
+      offsets_of(index.sizes(), {source_strides.data(), static_cast<size_t>(index.rank())});
+  for (size_t i = 0; i < to.size(); ++i) visit(to[i] + values[i] * step, from[i]);
+  return {};
+}
+
+Result<void> scatter_source(Context& context, const Args& args, const Kernel&) {
+  const Tensor& source = args.tensor(3);
+  Tensor& out = args.tensor(4);
+  return for_each_scattered(context, args, &source, out,
+                            [&](int64_t to, int64_t from) { copy_element(source, from, out, to); });
+}
+
+Result<void> scatter_value(Context& context, const Args& args, const Kernel&) {
+  Tensor& out = args.tensor(4);
+  return with_compute_type(out.dtype(), [&](auto type) {
     using C = decltype(type);
-    for (size_t i = 0; i < to.size(); ++i) {
-      if (values[i] < 0 || values[i] >= out.size(dim))
-        return out_of_range(values[i], out.size(dim));
-      const int64_t at = to[i] + values[i] * out.strides()[static_cast<size_t>(dim)];
+    const C value = scalar_operand<C>(args.scalar(3), out.dtype());
+    return for_each_scattered(context, args, nullptr, out, [&](int64_t to, int64_t) {
+      store(out.dtype(), out.raw(), to, 1, 1, &value);
+    });
+  });
+}
+
+Result<void> scatter_add(Context& context, const Args& args, const Kernel&) {
+  const Tensor& source = args.tensor(3);
+  Tensor& out = args.tensor(4);
+  return with_compute_type(out.dtype(), [&](auto type) {
+    using C = decltype(type);
+    return for_each_scattered(context, args, &source, out, [&](int64_t to, int64_t from) {
       C sum{};
       C value{};
-      load(out.dtype(), out.raw(), at, 1, 1, &sum);
-      load(source.dtype(), source.raw(), from[i], 1, 1, &value);
+      load(out.dtype(), out.raw(), to, 1, 1, &sum);
+      load(source.dtype(), source.raw(), from, 1, 1, &value);
       if constexpr (std::is_same_v<C, int64_t>)
         sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
       else
         sum += value;
-      store(out.dtype(), out.raw(), at, 1, 1, &sum);
-    }
-    return {};
+      store(out.dtype(), out.raw(), to, 1, 1, &sum);
+    });
   });
+}
+
+// Each index as often as its number says.
+Result<void> repeat_interleave(Context& context, const Args& args, const Kernel&) {
+  const Tensor& repeats = args.tensor(0);
+  const auto stated = args.optional_integer(1);
+  Tensor& out = args.tensor(2);
+  if (repeats.rank() != 1 || !is_index(repeats.dtype()) || !is_index(out.dtype()))
+    return kernel_error("repeat_interleave of " + repeats.describe() + " into " + out.describe());
+  const int64_t* counts = load_all<int64_t>(context, repeats);
+  int64_t total = 0;
+  for (int64_t i = 0; i < repeats.numel(); ++i) {
+    if (counts[i] < 0 || counts[i] > (int64_t{1} << 40))
+      return Error{Code::Failed, "repeat_interleave by " + std::to_string(counts[i])};
+    total += counts[i];
+  }
+  if (stated && *stated != total)
+    return kernel_error("repeat_interleave gives " + std::to_string(total) +
+                        " indices, but the program says " + std::to_string(*stated));
+  const int64_t shape[] = {total};
+  PTERON_TRY(out.resize(shape));
+  int64_t at = 0;
+  for (int64_t i = 0; i < repeats.numel(); ++i) {
+    for (int64_t k = 0; k < counts[i]; ++k) store(out.dtype(), out.raw(), at++, 1, 1, &i);
+  }
+  return {};
 }
 
 Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
@@ -347,22 +422,33 @@ Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
   const Tensor& index = args.tensor(1);
   Tensor& out = args.tensor(5);
   if (weight.rank() != 2 || !is_index(index.dtype()) || index.rank() == kMaxRank ||
-      weight.dtype() != out.dtype() || !weight.is_row_major() || !out.is_row_major()) {
+      weight.dtype() != out.dtype()) {
     return kernel_error("embedding of " + index.describe() + " in " + weight.describe());
   }
   const int64_t* values = load_all<int64_t>(context, index);
   Shape shape;
   shape.rank = static_cast<size_t>(index.rank()) + 1;
   std::copy(index.sizes().begin(), index.sizes().end(), shape.sizes.begin());
-  shape.sizes[shape.rank - 1] = weight.size(1);
+  const int64_t width = weight.size(1);
+  shape.sizes[shape.rank - 1] = width;
   PTERON_TRY(out.resize(shape.span()));
-  const size_t row = static_cast<size_t>(weight.size(1)) * dtype_size(weight.dtype());
   for (int64_t i = 0; i < index.numel(); ++i) {
     if (values[i] < 0 || values[i] >= weight.size(0))
       return out_of_range(values[i], weight.size(0));
-    if (row > 0)
+  }
+  if (weight.is_row_major() && out.is_row_major()) {
+    const size_t row = static_cast<size_t>(width) * dtype_size(weight.dtype());
+    for (int64_t i = 0; i < index.numel() && row > 0; ++i)
       std::memcpy(out.data<std::byte>() + static_cast<size_t>(i) * row,
                   weight.data<std::byte>() + static_cast<size_t>(values[i]) * row, row);
+    return {};
+  }
+  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
+  for (size_t i = 0; i < to.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    copy_element(weight,
+                 values[at / width] * weight.strides()[0] + at % width * weight.strides()[1], out,
+                 to[i]);
   }
   return {};
 }
@@ -474,6 +560,9 @@ constexpr Kernel kTable[] = {
     {"aten::index_put.out", "TvTB>T", index_put_},
     {"aten::index_put_", "MvTB", index_put_in_place},
     {"aten::index_select.out", "TIT>T", index_select_},
+    {"aten::repeat_interleave.Tensor_out", "Ti>T", repeat_interleave},
+    {"aten::scatter.src_out", "TITT>T", scatter_source},
+    {"aten::scatter.value_out", "TITS>T", scatter_value},
     {"aten::scatter_add.out", "TITT>T", scatter_add},
 };
 

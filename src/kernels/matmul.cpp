@@ -137,22 +137,60 @@ Result<void> linear_(Context& context, const Args& args, const Kernel&) {
   });
 }
 
+template <typename C>
+double distance(const C* left, const C* right, int64_t width, double p) {
+  double sum = 0;
+  for (int64_t q = 0; q < width; ++q) {
+    const double difference =
+        std::fabs(static_cast<double>(left[q]) - static_cast<double>(right[q]));
+    if (p == 2)
+      sum += difference * difference;
+    else if (p == 1)
+      sum += difference;
+    else if (p == 0)
+      sum += difference != 0;
+    else if (std::isinf(p))
+      sum = difference > sum || std::isnan(difference) ? difference : sum;
+    else
+      sum += std::pow(difference, p);
+  }
+  if (p == 2) return std::sqrt(sum);
+  return p == 0 || p == 1 || std::isinf(p) ? sum : std::pow(sum, 1 / p);
+}
+
 // Distances between the rows of two batches of matrices.
 Result<void> cdist_(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   const double p = args.real(2);
   Tensor& out = args.tensor(4);
-  const int rank = a.rank();
-  bool fits = rank >= 2 && b.rank() == rank && a.size(rank - 1) == b.size(rank - 1) &&
-              a.dtype() == b.dtype() && is_float(a.dtype()) && is_float(out.dtype()) && p >= 0;
-  for (int d = 0; fits && d + 2 < rank; ++d) fits = a.size(d) == b.size(d);
-  if (!fits) return shapes_error("cdist", a, b);
+  const int rank = std::max(a.rank(), b.rank());
+  if (a.rank() < 2 || b.rank() < 2 || a.size(a.rank() - 1) != b.size(b.rank() - 1) ||
+      a.dtype() != b.dtype() || !is_float(a.dtype()) || !is_float(out.dtype()) || !(p >= 0))
+    return shapes_error("cdist", a, b);
+  // Batches broadcast.
   std::array<int64_t, kMaxRank> shape{};
-  std::copy(a.sizes().begin(), a.sizes().end(), shape.begin());
-  const int64_t rows = a.size(rank - 2);
-  const int64_t columns = b.size(rank - 2);
-  const int64_t width = a.size(rank - 1);
+  std::array<int64_t, kMaxRank> a_strides{};
+  std::array<int64_t, kMaxRank> b_strides{};
+  const int64_t rows = a.size(a.rank() - 2);
+  const int64_t columns = b.size(b.rank() - 2);
+  const int64_t width = a.size(a.rank() - 1);
+  int64_t a_count = 1;
+  int64_t b_count = 1;
+  for (int d = rank - 3; d >= 0; --d) {
+    const int a_dim = d - (rank - a.rank());
+    const int b_dim = d - (rank - b.rank());
+    const int64_t a_size = a_dim >= 0 ? a.size(a_dim) : 1;
+    const int64_t b_size = b_dim >= 0 ? b.size(b_dim) : 1;
+    if (a_size != b_size && a_size != 1 && b_size != 1) return shapes_error("cdist", a, b);
+    const auto at = static_cast<size_t>(d);
+    shape[at] = a_size == 1 ? b_size : a_size;
+    a_strides[at] = a_size == 1 ? 0 : a_count;
+    b_strides[at] = b_size == 1 ? 0 : b_count;
+    a_count *= a_size;
+    b_count *= b_size;
+  }
+  shape[static_cast<size_t>(rank - 2)] = rows;
   shape[static_cast<size_t>(rank - 1)] = columns;
   PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(rank)}));
   if (out.numel() == 0) return {};
@@ -162,30 +200,19 @@ Result<void> cdist_(Context& context, const Args& args, const Kernel&) {
     const C* y = load_all<C>(context, b);
     C* z = context.scratch_array<C>(static_cast<size_t>(out.numel()));
     const int64_t batch = out.numel() / (rows * columns);
-    for (int64_t i = 0; i < batch * rows; ++i) {
-      const C* left = x + i * width;
-      for (int64_t j = 0; j < columns; ++j) {
-        const C* right = y + (i / rows * columns + j) * width;
-        double sum = 0;
-        for (int64_t q = 0; q < width; ++q) {
-          const double difference =
-              std::fabs(static_cast<double>(left[q]) - static_cast<double>(right[q]));
-          if (p == 2)
-            sum += difference * difference;
-          else if (p == 1)
-            sum += difference;
-          else if (p == 0)
-            sum += difference != 0;
-          else if (std::isinf(p))
-            sum = std::max(sum, difference);
-          else
-            sum += std::pow(difference, p);
-        }
-        if (p == 2)
-          sum = std::sqrt(sum);
-        else if (p != 0 && p != 1 && !std::isinf(p))
-          sum = std::pow(sum, 1 / p);
-        z[i * columns + j] = static_cast<C>(sum);
+    for (int64_t n = 0; n < batch; ++n) {
+      int64_t a_at = 0;
+      int64_t b_at = 0;
+      int64_t rest = n;
+      for (size_t d = static_cast<size_t>(rank - 2); d-- > 0;) {
+        a_at += rest % shape[d] * a_strides[d];
+        b_at += rest % shape[d] * b_strides[d];
+        rest /= shape[d];
+      }
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j)
+          z[(n * rows + i) * columns + j] = static_cast<C>(
+              distance(x + (a_at * rows + i) * width, y + (b_at * columns + j) * width, width, p));
       }
     }
     store_all(z, out);
@@ -193,12 +220,35 @@ Result<void> cdist_(Context& context, const Args& args, const Kernel&) {
   });
 }
 
+// Distances between the rows of one matrix: each pair once.
+Result<void> pdist_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const double p = args.real(1);
+  Tensor& out = args.tensor(2);
+  if (in.rank() != 2 || !is_float(in.dtype()) || !is_float(out.dtype()) || !(p >= 0))
+    return kernel_error("pdist of " + in.describe() + " with norm " + std::to_string(p));
+  const int64_t rows = in.size(0);
+  const int64_t width = in.size(1);
+  const int64_t shape[] = {rows < 2 ? 0 : rows * (rows - 1) / 2};
+  PTERON_TRY(out.resize(shape));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, in);
+    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    C* to = y;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = i + 1; j < rows; ++j)
+        *to++ = static_cast<C>(distance(x + i * width, x + j * width, width, p));
+    }
+    store_all(y, out);
+    return {};
+  });
+}
+
 constexpr Kernel kTable[] = {
-    {"aten::_cdist_forward.out", "TTDi>T", cdist_},
-    {"aten::addmm.out", "TTTSS>T", addmm_},
-    {"aten::bmm.out", "TT>T", bmm_},
-    {"aten::linear.out", "TTt>T", linear_},
-    {"aten::mm.out", "TT>T", mm_},
+    {"aten::_cdist_forward.out", "TTDi>T", cdist_}, {"aten::_pdist_forward.out", "TD>T", pdist_},
+    {"aten::addmm.out", "TTTSS>T", addmm_},         {"aten::bmm.out", "TT>T", bmm_},
+    {"aten::linear.out", "TTt>T", linear_},         {"aten::mm.out", "TT>T", mm_},
 };
 
 }  // namespace

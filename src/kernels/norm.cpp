@@ -1,6 +1,7 @@
 // Normalizations and softmax.
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
@@ -59,14 +60,16 @@ Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> batch_norm(Context& context, const Args& args, const Kernel&) {
+// Arguments `epsilon_at`, and outputs from `first`.
+Result<void> batch_norm_inference(Context& context, const Args& args, const Kernel&,
+                                  size_t epsilon_at, size_t first) {
   const Tensor& in = args.tensor(0);
   const Tensor* weight = args.optional_tensor(1);
   const Tensor* bias = args.optional_tensor(2);
   const Tensor& mean = args.tensor(3);
   const Tensor& variance = args.tensor(4);
-  const double epsilon = args.real(6);
-  Tensor& out = args.tensor(7);
+  const double epsilon = args.real(epsilon_at);
+  Tensor& out = args.tensor(first);
   PTERON_TRY(check_float(in, out));
   if (in.rank() < 2) return kernel_error("batch norm of " + in.describe());
   const int64_t channels = in.size(1);
@@ -77,7 +80,7 @@ Result<void> batch_norm(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(out.resize(in.sizes()));
   // In inference the batch's own statistics are not saved.
   const int64_t none[] = {0};
-  for (size_t i : {size_t{8}, size_t{9}}) {
+  for (size_t i : {first + 1, first + 2}) {
     if (args.tensor(i).rank() == 1) PTERON_TRY(args.tensor(i).resize(none));
   }
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
@@ -98,6 +101,82 @@ Result<void> batch_norm(Context& context, const Args& args, const Kernel&) {
     store_all(e, out);
     return {};
   });
+}
+
+Result<void> batch_norm(Context& context, const Args& args, const Kernel& self) {
+  return batch_norm_inference(context, args, self, 6, 7);
+}
+
+// Batch norm with statistics of its own, which it gives back; running ones are updated where there
+// are any. Arguments: outputs begin at `first`.
+Result<void> batch_norm_training(Context& context, const Args& args, size_t first, Tensor* mean,
+                                 Tensor* variance, double momentum, double epsilon) {
+  const Tensor& in = args.tensor(0);
+  const Tensor* weight = args.optional_tensor(1);
+  const Tensor* bias = args.optional_tensor(2);
+  Tensor& out = args.tensor(first);
+  PTERON_TRY(check_float(in, out));
+  if (in.rank() < 2) return kernel_error("batch norm of " + in.describe());
+  const int64_t channels = in.size(1);
+  for (const Tensor* parameter :
+       {weight, bias, static_cast<const Tensor*>(mean), static_cast<const Tensor*>(variance)}) {
+    if (parameter && (parameter->numel() != channels || !is_float(parameter->dtype())))
+      return kernel_error("batch norm of " + in.describe() + " with " + parameter->describe());
+  }
+  PTERON_TRY(out.resize(in.sizes()));
+  const int64_t size[] = {channels};
+  for (size_t i : {first + 1, first + 2}) {
+    if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
+    PTERON_TRY(args.tensor(i).resize(size));
+  }
+  if (in.numel() == 0) return kernel_error("batch norm of " + in.describe() + " in training");
+  double* e = load_all<double>(context, in);
+  const double* w = weight ? load_all<double>(context, *weight) : nullptr;
+  const double* b = bias ? load_all<double>(context, *bias) : nullptr;
+  const auto count = static_cast<size_t>(channels);
+  double* means = context.scratch_array<double>(count);
+  double* rstds = context.scratch_array<double>(count);
+  double* running_mean = mean ? load_all<double>(context, *mean) : nullptr;
+  double* running_variance = variance ? load_all<double>(context, *variance) : nullptr;
+  int64_t inner = 1;
+  for (int d = 2; d < in.rank(); ++d) inner *= in.size(d);
+  const auto elements = static_cast<double>(in.size(0) * inner);
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto each = [&](auto&& visit) {
+      for (int64_t n = 0; n < in.size(0); ++n) {
+        for (int64_t k = 0; k < inner; ++k) visit(e[(n * channels + c) * inner + k]);
+      }
+    };
+    double sum = 0;
+    each([&](double x) { sum += x; });
+    means[c] = sum / elements;
+    double squares = 0;
+    each([&](double x) { squares += (x - means[c]) * (x - means[c]); });
+    rstds[c] = 1 / std::sqrt(squares / elements + epsilon);
+    each([&](double& x) { x = (x - means[c]) * rstds[c] * (w ? w[c] : 1) + (b ? b[c] : 0); });
+    if (running_mean) running_mean[c] += momentum * (means[c] - running_mean[c]);
+    if (running_variance)
+      running_variance[c] += momentum * (squares / (elements - 1) - running_variance[c]);
+  }
+  store_all(e, out);
+  store_all(means, args.tensor(first + 1));
+  store_all(rstds, args.tensor(first + 2));
+  if (mean) store_all(running_mean, *mean);
+  if (variance) store_all(running_variance, *variance);
+  return {};
+}
+
+Result<void> batch_norm_with_statistics(Context& context, const Args& args, const Kernel& self) {
+  if (args.boolean(5)) {
+    return batch_norm_training(context, args, 8, &args.tensor(3), &args.tensor(4), args.real(6),
+                               args.real(7));
+  }
+  return batch_norm_inference(context, args, self, 7, 8);
+}
+
+Result<void> batch_norm_without_statistics(Context& context, const Args& args, const Kernel&) {
+  if (!args.boolean(3)) return kernel_error("batch norm without statistics that does not train");
+  return batch_norm_training(context, args, 6, nullptr, nullptr, 0, args.real(5));
 }
 
 // Normalizes runs of `size` elements; weight and bias are called with the element's index.
@@ -148,7 +227,14 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
     if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
     PTERON_TRY(args.tensor(i).resize(statistics.span()));
   }
-  if (in.numel() == 0) return {};
+  if (in.numel() == 0) {
+    // Means and deviations of nothing, where there are any.
+    std::vector<float> nothing(static_cast<size_t>(args.tensor(6).numel()));
+    store_all(nothing.data(), args.tensor(6));
+    std::fill(nothing.begin(), nothing.end(), std::numeric_limits<float>::quiet_NaN());
+    store_all(nothing.data(), args.tensor(7));
+    return {};
+  }
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     C* e = load_all<C>(context, in);
@@ -212,6 +298,8 @@ Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
 
 constexpr Kernel kTable[] = {
     {"aten::_log_softmax.out", "TIB>T", softmax_<true>},
+    {"aten::_native_batch_norm_legit.no_stats_out", "TttBDD>TTT", batch_norm_without_statistics},
+    {"aten::_native_batch_norm_legit.out", "TttMMBDD>TTT", batch_norm_with_statistics},
     {"aten::_native_batch_norm_legit_no_training.out", "TttTTDD>TTT", batch_norm},
     {"aten::_softmax.out", "TIB>T", softmax_<false>},
     {"aten::native_group_norm.out", "TttIIIID>TTT", group_norm},

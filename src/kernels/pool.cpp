@@ -182,6 +182,42 @@ Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
   });
 }
 
+// Each element's gradient goes to where the maximum was.
+Result<void> max_pool_backward(Context& context, const Args& args, const Kernel&) {
+  const Tensor& gradient = args.tensor(0);
+  const Tensor& in = args.tensor(1);
+  const Tensor& indices = args.tensor(7);
+  Tensor& out = args.tensor(8);
+  PTERON_ASSIGN(Planes planes, read_planes(in, 2));
+  bool fits = is_float(in.dtype()) && gradient.dtype() == in.dtype() && out.dtype() == in.dtype() &&
+              indices.dtype() == DType::Int64 && gradient.rank() == in.rank() &&
+              indices.rank() == in.rank();
+  for (int d = 0; fits && d < in.rank(); ++d)
+    fits = gradient.size(d) == indices.size(d) &&
+           (d >= in.rank() - 2 || gradient.size(d) == in.size(d));
+  if (!fits)
+    return kernel_error("max_pool2d_with_indices_backward of " + gradient.describe() + " at " +
+                        indices.describe() + " into " + in.describe());
+  PTERON_TRY(out.resize(in.sizes()));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* g = load_all<C>(context, gradient);
+    const int64_t* at = load_all<int64_t>(context, indices);
+    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    std::fill_n(y, out.numel(), C(0));
+    const int64_t size = planes.in[1] * planes.in[2];
+    const int64_t windows = planes.count > 0 ? gradient.numel() / planes.count : 0;
+    for (int64_t i = 0; i < gradient.numel(); ++i) {
+      if (at[i] < 0 || at[i] >= size)
+        return Error{Code::Failed,
+                     "index " + std::to_string(at[i]) + " of a plane of " + std::to_string(size)};
+      y[i / windows * size + at[i]] += g[i];
+    }
+    store_all(y, out);
+    return {};
+  });
+}
+
 // Output i covers [floor(i * in / out), ceil((i + 1) * in / out)).
 struct Part {
   int64_t first;
@@ -266,6 +302,7 @@ constexpr Kernel kTable[] = {
     {"aten::avg_pool2d.out", "TLLLBBi>T", avg_pool<2>},
     {"aten::avg_pool3d.out", "TLLLBBi>T", avg_pool<3>},
     {"aten::max_pool2d_with_indices.out", "TLLLLB>TT", max_pool<2>},
+    {"aten::max_pool2d_with_indices_backward.grad_input", "TTLLLLBT>T", max_pool_backward},
     {"aten::max_pool3d_with_indices.out", "TLLLLB>TT", max_pool<3>},
 };
 

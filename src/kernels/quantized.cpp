@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/element.h"
+#include "kernels/gemm.h"
 #include "kernels/tables.h"
 
 namespace pteron {
@@ -10,27 +11,204 @@ namespace {
 
 using Context = KernelContext;
 
-Result<void> quantize_per_tensor(Context&, const Args& args, const Kernel&) {
-  const double scale = args.real(1);
-  const double zero = static_cast<double>(args.integer(2));
+// The one number of a tensor.
+Result<double> read_number(const Tensor& tensor, const char* what) {
+  if (tensor.numel() != 1 || !is_number(tensor.dtype()))
+    return kernel_error(std::string(what) + " is " + tensor.describe() + "; one number is wanted");
+  double value = 0;
+  load(tensor.dtype(), tensor.raw(), 0, 1, 1, &value);
+  return value;
+}
+
+// x / scale + zero, rounded half to even and clamped.
+double quantize(double x, float inverse, double zero, double low, double high) {
+  const double rounded = static_cast<double>(std::nearbyint(static_cast<float>(x) * inverse));
+  // NaN becomes the least number: min and max keep their first operand.
+  return std::min(std::max(low, rounded + zero), high);
+}
+
+Result<void> quantize_with(const Args& args, double scale, double zero) {
   const auto low = static_cast<double>(args.integer(3));
   const auto high = static_cast<double>(args.integer(4));
   const Tensor& in = args.tensor(0);
-  if (!is_float(in.dtype()) || scale == 0) return kernel_error("quantize of " + in.describe());
+  Tensor& out = args.tensor(6);
+  if (!is_float(in.dtype()) || is_float(out.dtype()) || scale == 0)
+    return kernel_error("quantize of " + in.describe() + " into " + out.describe() + " by " +
+                        std::to_string(scale));
   const float inverse = 1.0f / static_cast<float>(scale);
-  return map_unary(in, args.tensor(6), DType::Float64, [=](auto x) {
-    const double rounded = std::nearbyint(static_cast<float>(x) * inverse) + zero;
-    return static_cast<decltype(x)>(std::min(std::max(rounded, low), high));
+  return map_unary(in, out, DType::Float64, [=](auto x) {
+    return static_cast<decltype(x)>(quantize(static_cast<double>(x), inverse, zero, low, high));
   });
 }
+Result<void> quantize_per_tensor(Context&, const Args& args, const Kernel&) {
+  return quantize_with(args, args.real(1), static_cast<double>(args.integer(2)));
+}
+Result<void> quantize_by_tensors(Context&, const Args& args, const Kernel&) {
+  PTERON_ASSIGN(const double scale, read_number(args.tensor(1), "the scale"));
+  PTERON_ASSIGN(const double zero, read_number(args.tensor(2), "the zero point"));
+  return quantize_with(args, scale, zero);
+}
 
-Result<void> dequantize_per_tensor(Context&, const Args& args, const Kernel&) {
-  const auto scale = static_cast<float>(args.real(1));
-  const int64_t zero = args.integer(2);
+Result<void> dequantize_with(const Args& args, double scale_value, int64_t zero) {
+  const auto scale = static_cast<float>(scale_value);
   const Tensor& in = args.tensor(0);
-  if (is_float(in.dtype())) return kernel_error("dequantize of " + in.describe());
-  return map_unary(in, args.tensor(7), DType::Float64, [=](auto x) {
+  Tensor& out = args.tensor(7);
+  if (is_float(in.dtype()) || !is_float(out.dtype()))
+    return kernel_error("dequantize of " + in.describe() + " into " + out.describe());
+  return map_unary(in, out, DType::Float64, [=](auto x) {
     return static_cast<decltype(x)>(static_cast<float>(static_cast<int64_t>(x) - zero) * scale);
+  });
+}
+Result<void> dequantize_per_tensor(Context&, const Args& args, const Kernel&) {
+  return dequantize_with(args, args.real(1), args.integer(2));
+}
+Result<void> dequantize_by_tensors(Context&, const Args& args, const Kernel&) {
+  PTERON_ASSIGN(const double scale, read_number(args.tensor(1), "the scale"));
+  PTERON_ASSIGN(const double zero, read_number(args.tensor(2), "the zero point"));
+  return dequantize_with(args, scale, Scalar{ValueKind::Double, 0, zero}.to<int64_t>());
+}
+
+// Scale and zero point for a whole tensor, so that its least and greatest values fit, and 0 is
+// exact.
+Result<void> choose_for_tensor(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const auto low = static_cast<double>(args.integer(1));
+  const auto high = static_cast<double>(args.integer(2));
+  const double epsilon = args.real(3);
+  Tensor& scale_out = args.tensor(5);
+  Tensor& zero_out = args.tensor(6);
+  if (!is_float(in.dtype()) || in.numel() == 0 || low >= high || !is_float(scale_out.dtype()) ||
+      !is_number(zero_out.dtype()) || scale_out.rank() > 1 || zero_out.rank() > 1) {
+    return kernel_error("choose_qparams of " + in.describe() + " between " + std::to_string(low) +
+                        " and " + std::to_string(high));
+  }
+  const int64_t one[] = {1};
+  for (Tensor* out : {&scale_out, &zero_out})
+    PTERON_TRY(out->resize({one, static_cast<size_t>(out->rank())}));
+  const float* x = load_all<float>(context, in);
+  float least = 0;
+  float greatest = 0;
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    least = std::min(least, x[i]);
+    greatest = std::max(greatest, x[i]);
+  }
+  const float scale =
+      std::max((greatest - least) / static_cast<float>(high - low), static_cast<float>(epsilon));
+  const double zero =
+      std::clamp(low - static_cast<double>(std::nearbyint(least / scale)), low, high);
+  const double scale_value = static_cast<double>(scale);
+  store(scale_out.dtype(), scale_out.raw(), 0, 1, 1, &scale_value);
+  store(zero_out.dtype(), zero_out.raw(), 0, 1, 1, &zero);
+  return {};
+}
+
+Result<void> quantize_per_channel(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& scales = args.tensor(1);
+  const Tensor& zeros = args.tensor(2);
+  const auto low = static_cast<double>(args.integer(4));
+  const auto high = static_cast<double>(args.integer(5));
+  Tensor& out = args.tensor(7);
+  PTERON_ASSIGN(const int axis, wrap_dim(args.integer(3), in.rank()));
+  if (in.rank() == 0 || !is_float(in.dtype()) || is_float(out.dtype()) || !is_number(out.dtype()) ||
+      !is_float(scales.dtype()) || !is_integral(zeros.dtype()) || scales.numel() != in.size(axis) ||
+      zeros.numel() != in.size(axis)) {
+    return kernel_error("quantize of " + in.describe() + " into " + out.describe() + " with " +
+                        scales.describe() + " and " + zeros.describe());
+  }
+  PTERON_TRY(out.resize(in.sizes()));
+  double* x = load_all<double>(context, in);
+  const double* s = load_all<double>(context, scales);
+  const double* z = load_all<double>(context, zeros);
+  int64_t inner = 1;
+  for (int d = axis + 1; d < in.rank(); ++d) inner *= in.size(d);
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    const int64_t c = i / inner % in.size(axis);
+    const float inverse = scales.dtype() == DType::Float64 ? static_cast<float>(1 / s[c])
+                                                           : 1.0f / static_cast<float>(s[c]);
+    x[i] = quantize(x[i], inverse, z[c], low, high);
+  }
+  store_all(x, out);
+  return {};
+}
+
+// One scale and zero point for each row, as their tensors [..., 1] say.
+Result<int64_t> check_rows(const Tensor& in, const Tensor& scales, const Tensor& zeros) {
+  const int64_t width = in.rank() > 0 ? in.size(in.rank() - 1) : 0;
+  const int64_t rows = width > 0 ? in.numel() / width : 0;
+  if (in.rank() == 0 || !is_float(scales.dtype()) || !is_number(zeros.dtype()) ||
+      !is_number(in.dtype()) || (width > 0 && (scales.numel() != rows || zeros.numel() != rows))) {
+    return kernel_error("rows of " + in.describe() + " with scales of " + scales.describe() +
+                        " and zero points of " + zeros.describe());
+  }
+  return width;
+}
+
+Result<void> quantize_per_token(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& scales = args.tensor(1);
+  const auto low = static_cast<double>(args.integer(3));
+  const auto high = static_cast<double>(args.integer(4));
+  Tensor& out = args.tensor(6);
+  PTERON_ASSIGN(const int64_t width, check_rows(in, scales, args.tensor(2)));
+  if (!is_float(in.dtype()) || is_float(out.dtype()) || !is_number(out.dtype()))
+    return kernel_error("quantize of " + in.describe() + " into " + out.describe());
+  PTERON_TRY(out.resize(in.sizes()));
+  double* x = load_all<double>(context, in);
+  const double* s = load_all<double>(context, scales);
+  const double* z = load_all<double>(context, args.tensor(2));
+  // Here the zero point is added before the rounding, and scales in float64 make the product one.
+  const bool is_wide = scales.dtype() == DType::Float64;
+  for (int64_t i = 0; i < in.numel(); ++i) {
+    const int64_t r = i / width;
+    const double rounded =
+        is_wide ? std::nearbyint(x[i] * (1 / s[r]) + z[r])
+                : static_cast<double>(
+                      std::nearbyint(static_cast<float>(x[i]) * (1.0f / static_cast<float>(s[r])) +
+                                     static_cast<float>(z[r])));
+    x[i] = std::min(std::max(low, rounded), high);
+  }
+  store_all(x, out);
+  return {};
+}
+
+Result<void> dequantize_per_token(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(7);
+  PTERON_ASSIGN(const int64_t width, check_rows(in, args.tensor(1), args.tensor(2)));
+  if (is_float(in.dtype()) || !is_float(out.dtype()))
+    return kernel_error("dequantize of " + in.describe() + " into " + out.describe());
+  PTERON_TRY(out.resize(in.sizes()));
+  double* x = load_all<double>(context, in);
+  const double* s = load_all<double>(context, args.tensor(1));
+  const double* z = load_all<double>(context, args.tensor(2));
+  for (int64_t i = 0; i < in.numel(); ++i) x[i] = (x[i] - z[i / width]) * s[i / width];
+  store_all(x, out);
+  return {};
+}
+
+// The sum of two quantized tensors, quantized. Arguments: each of a, b and the result has a scale,
+// a zero point, a least and a greatest number.
+Result<void> quantized_add(Context&, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(5);
+  Tensor& out = args.tensor(14);
+  const float a_scale = static_cast<float>(args.real(1));
+  const float b_scale = static_cast<float>(args.real(6));
+  const auto scale = static_cast<float>(args.real(10));
+  const int64_t a_zero = args.integer(2);
+  const int64_t b_zero = args.integer(7);
+  if (is_float(a.dtype()) || is_float(b.dtype()) || is_float(out.dtype()) || scale == 0)
+    return kernel_error("a quantized sum of " + a.describe() + " and " + b.describe() + " into " +
+                        out.describe());
+  const double zero = static_cast<double>(args.integer(11));
+  const auto low = static_cast<double>(args.integer(12));
+  const auto high = static_cast<double>(args.integer(13));
+  return map_binary(a, b, out, DType::Float64, [=](auto x, auto y) {
+    const float left = static_cast<float>(static_cast<int64_t>(x) - a_zero) * a_scale;
+    const float right = static_cast<float>(static_cast<int64_t>(y) - b_zero) * b_scale;
+    return static_cast<decltype(x)>(
+        quantize(static_cast<double>(left + right), 1.0f / scale, zero, low, high));
   });
 }
 
@@ -103,17 +281,32 @@ Result<void> choose_per_token(Context& context, const Args& args, const Kernel&)
   return {};
 }
 
-// Rows of an 8-bit table, each scaled; the scales may be given for groups of a row.
-Result<void> embedding_byte(Context& context, const Args& args, const Kernel&) {
+// Element k of a row whose elements have kBits; those of 4 bits lie high half first.
+template <int kBits>
+float unpack(const uint8_t* row, int64_t k, bool is_signed) {
+  if constexpr (kBits == 8) {
+    return is_signed ? static_cast<float>(static_cast<int8_t>(row[k])) : static_cast<float>(row[k]);
+  } else if constexpr (kBits == 4) {
+    return static_cast<float>((k % 2 == 0 ? row[k / 2] >> 4 : row[k / 2] & 15) - 8);
+  } else {
+    return static_cast<float>((row[k / 4] >> (k % 4 * 2) & 3) - 2);
+  }
+}
+
+// Rows of a table of 8, 4 or 2 bits, each scaled; the scales may be given for groups of a row.
+template <int kBits>
+Result<void> embedding(Context& context, const Args& args, const Kernel&) {
   const Tensor& weight = args.tensor(0);
   const Tensor& scales = args.tensor(1);
   const Tensor* zeros = args.optional_tensor(2);
   const Tensor& index = args.tensor(5);
-  Tensor& out = args.tensor(6);
-  const bool eight_bit = weight.dtype() == DType::Int8 || weight.dtype() == DType::UInt8;
+  Tensor& out = args.tensor(args.size() - 1);
+  const bool fits_dtype =
+      weight.dtype() == DType::UInt8 || (kBits == 8 && weight.dtype() == DType::Int8);
   const int64_t groups = scales.rank() == 2 ? scales.size(1) : 1;
-  if (weight.rank() != 2 || !eight_bit || scales.rank() < 1 || scales.rank() > 2 ||
-      scales.size(0) != weight.size(0) || groups < 1 || weight.size(1) % groups != 0 ||
+  const int64_t width = weight.rank() == 2 ? weight.size(1) * (8 / kBits) : 0;
+  if (weight.rank() != 2 || !fits_dtype || scales.rank() < 1 || scales.rank() > 2 ||
+      scales.size(0) != weight.size(0) || groups < 1 || width % groups != 0 ||
       !is_float(scales.dtype()) || !is_float(out.dtype()) || index.rank() == kMaxRank ||
       (index.dtype() != DType::Int64 && index.dtype() != DType::Int32) ||
       (zeros && (zeros->numel() != scales.numel() || !is_number(zeros->dtype())))) {
@@ -123,36 +316,102 @@ Result<void> embedding_byte(Context& context, const Args& args, const Kernel&) {
   Shape shape;
   shape.rank = static_cast<size_t>(index.rank()) + 1;
   std::copy(index.sizes().begin(), index.sizes().end(), shape.sizes.begin());
-  const int64_t width = weight.size(1);
   shape.sizes[shape.rank - 1] = width;
   PTERON_TRY(out.resize(shape.span()));
   const int64_t* rows = load_all<int64_t>(context, index);
-  const int64_t* w = load_all<int64_t>(context, weight);
   const float* s = load_all<float>(context, scales);
   const float* z = zeros ? load_all<float>(context, *zeros) : nullptr;
   float* y = context.scratch_array<float>(static_cast<size_t>(out.numel()));
   const int64_t group = width / groups;
+  const bool is_signed = weight.dtype() == DType::Int8;
+  const uint8_t* packed = weight.data<const uint8_t>();
+  if (!weight.is_row_major()) {
+    uint8_t* dense = context.scratch_array<uint8_t>(weight.nbytes());
+    walk_in_order(weight, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) dense[position + k] = packed[offset + k * stride];
+    });
+    packed = dense;
+  }
   for (int64_t i = 0; i < index.numel(); ++i) {
     if (rows[i] < 0 || rows[i] >= weight.size(0)) {
       return Error{Code::Failed, "index " + std::to_string(rows[i]) +
                                      " is out of range for a table of " +
                                      std::to_string(weight.size(0)) + " rows"};
     }
+    const uint8_t* row = packed + rows[i] * weight.size(1);
     for (int64_t k = 0; k < width; ++k) {
       const int64_t at = rows[i] * groups + k / group;
-      y[i * width + k] = (static_cast<float>(w[rows[i] * width + k]) - (z ? z[at] : 0)) * s[at];
+      y[i * width + k] = (unpack<kBits>(row, k, is_signed) - (z ? z[at] : 0)) * s[at];
     }
   }
   store_all(y, out);
   return {};
 }
 
+// Products of floats with an int8 weight. mixed_mm: the weight is [in, out] and scaled by its rows;
+// mixed_linear: [out, in], scaled by its rows or by groups of them.
+template <bool kIsLinear>
+Result<void> mixed_product(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const Tensor& weight = args.tensor(1);
+  const Tensor& scales = args.tensor(2);
+  const Tensor* zeros = args.optional_tensor(3);
+  Tensor& out = args.tensor(args.size() - 1);
+  const auto wrong = [&] {
+    return kernel_error("a product of " + in.describe() + " and " + weight.describe() +
+                        " with scales of " + scales.describe());
+  };
+  if (in.rank() != 2 || weight.rank() != 2 || weight.dtype() != DType::Int8 ||
+      !is_float(in.dtype()) || !is_float(scales.dtype()) || !is_float(out.dtype()) ||
+      in.size(1) != weight.size(kIsLinear ? 1 : 0) || scales.rank() < 1 || scales.rank() > 2 ||
+      scales.size(0) != weight.size(0) ||
+      (zeros && (zeros->numel() != scales.numel() || !is_number(zeros->dtype())))) {
+    return wrong();
+  }
+  const int64_t groups = scales.rank() == 2 ? scales.size(1) : 1;
+  if (groups < 1 || weight.size(1) % groups != 0) return wrong();
+  const int64_t m = in.size(0);
+  const int64_t k = in.size(1);
+  const int64_t n = weight.size(kIsLinear ? 0 : 1);
+  const int64_t shape[] = {m, n};
+  PTERON_TRY(out.resize(shape));
+  if (out.numel() == 0) return {};
+  const float* x = load_all<float>(context, in);
+  float* w = load_all<float>(context, weight);
+  const float* s = load_all<float>(context, scales);
+  const float* z = zeros ? load_all<float>(context, *zeros) : nullptr;
+  const int64_t group = weight.size(1) / groups;
+  for (int64_t i = 0; i < weight.numel(); ++i) {
+    const int64_t at = i / weight.size(1) * groups + i % weight.size(1) / group;
+    w[i] = (w[i] - (z ? z[at] : 0)) * s[at];
+  }
+  float* y = context.scratch_array<float>(static_cast<size_t>(m * n));
+  const Matrix<float> right = kIsLinear ? Matrix<float>{w, 1, k} : Matrix<float>{w, n, 1};
+  gemm<float>(context, m, n, k, {x, k, 1}, right, y, n, false);
+  store_all(y, out);
+  return {};
+}
+
 constexpr Kernel kTable[] = {
+    {"quantized_decomposed::add.out", "TDIIITDIIIDIII>T", quantized_add},
+    {"quantized_decomposed::choose_qparams.Tensor_out", "TIIDI>TT", choose_for_tensor},
     {"quantized_decomposed::choose_qparams_per_token_asymmetric.out", "TI>TT", choose_per_token},
     {"quantized_decomposed::dequantize_per_channel.out", "TTtIIIIi>T", dequantize_per_channel},
+    {"quantized_decomposed::dequantize_per_tensor.Tensor_out", "TTTIIIi>T", dequantize_by_tensors},
     {"quantized_decomposed::dequantize_per_tensor.out", "TDIIIIi>T", dequantize_per_tensor},
-    {"quantized_decomposed::embedding_byte.out", "TTtIIT>T", embedding_byte},
+    {"quantized_decomposed::dequantize_per_token.out", "TTTIIII>T", dequantize_per_token},
+    {"quantized_decomposed::embedding_2bit.dtype_out", "TTtIITi>T", embedding<2>},
+    {"quantized_decomposed::embedding_2bit.out", "TTtIIT>T", embedding<2>},
+    {"quantized_decomposed::embedding_4bit.dtype_out", "TTtIITi>T", embedding<4>},
+    {"quantized_decomposed::embedding_4bit.out", "TTtIIT>T", embedding<4>},
+    {"quantized_decomposed::embedding_byte.dtype_out", "TTtIITi>T", embedding<8>},
+    {"quantized_decomposed::embedding_byte.out", "TTtIIT>T", embedding<8>},
+    {"quantized_decomposed::mixed_linear.out", "TTTti>T", mixed_product<true>},
+    {"quantized_decomposed::mixed_mm.out", "TTTt>T", mixed_product<false>},
+    {"quantized_decomposed::quantize_per_channel.out", "TTTIIII>T", quantize_per_channel},
+    {"quantized_decomposed::quantize_per_tensor.Tensor_out", "TTTIII>T", quantize_by_tensors},
     {"quantized_decomposed::quantize_per_tensor.out", "TDIIII>T", quantize_per_tensor},
+    {"quantized_decomposed::quantize_per_token.out", "TTTIII>T", quantize_per_token},
 };
 
 }  // namespace

@@ -252,9 +252,13 @@ Result<void> median_dim(Context& context, const Args& args, const Kernel&) {
 
 Result<void> median_all(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.numel() == 0) return Error{Code::Failed, "a median of no elements"};
+  if (in.numel() == 0 && !is_float(in.dtype()))
+    return Error{Code::Failed, "a median of no elements"};
   return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
-                   [](const auto* e, int64_t n) { return e[median_index(e, n)]; });
+                   [](const auto* e, int64_t n) {
+                     using C = std::remove_cvref_t<decltype(*e)>;
+                     return n > 0 ? e[median_index(e, n)] : std::numeric_limits<C>::quiet_NaN();
+                   });
 }
 
 Result<void> truth(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
@@ -303,6 +307,113 @@ Result<void> prod_dim(Context& context, const Args& args, const Kernel&) {
                    sum_type(in, out), [](const auto* e, int64_t n) { return product_of(e, n); });
 }
 
+Result<void> prod_all(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(2);
+  return fold_dims(context, in, out, (uint32_t{1} << in.rank()) - 1, false, sum_type(in, out),
+                   [](const auto* e, int64_t n) { return product_of(e, n); });
+}
+
+// The k greatest (or least) elements along a dimension, in order; NaN is the greatest.
+Result<void> topk_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const int64_t k = args.integer(1);
+  const bool largest = args.boolean(3);
+  Tensor& values = args.tensor(5);
+  Tensor& indices = args.tensor(6);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
+  if (k < 0 || k > size || values.dtype() != in.dtype() || !is_number(indices.dtype()))
+    return kernel_error("topk of the " + std::to_string(k) + " first of " + in.describe());
+  Shape shape;
+  for (int d = 0; d < in.rank(); ++d) shape.sizes[shape.rank++] = d == dim ? k : in.size(d);
+  PTERON_TRY(values.resize(shape.span()));
+  PTERON_TRY(indices.resize(shape.span()));
+  if (values.numel() == 0) return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = load_all<C>(context, in);
+    C* v = context.scratch_array<C>(static_cast<size_t>(values.numel()));
+    int64_t* at = context.scratch_array<int64_t>(static_cast<size_t>(values.numel()));
+    int64_t inner = 1;
+    for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
+    std::vector<int64_t> order(static_cast<size_t>(size));
+    for (int64_t r = 0; r < in.numel() / size; ++r) {
+      const C* row = x + r / inner * size * inner + r % inner;
+      for (int64_t i = 0; i < size; ++i) order[static_cast<size_t>(i)] = i;
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+        const C p = row[a * inner];
+        const C q = row[b * inner];
+        if (is_nan(p) != is_nan(q)) return is_nan(p) == largest;
+        if (!is_nan(p) && p != q) return largest ? p > q : p < q;
+        return a < b;
+      });
+      for (int64_t i = 0; i < k; ++i) {
+        const int64_t to = r / inner * k * inner + r % inner + i * inner;
+        at[to] = order[static_cast<size_t>(i)];
+        v[to] = row[at[to] * inner];
+      }
+    }
+    store_all(v, values);
+    store_all(at, indices);
+    return {};
+  });
+}
+
+// Whether all elements are as near to each other as |a - b| <= atol + rtol * |b|.
+Result<void> allclose_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& a = args.tensor(0);
+  const Tensor& b = args.tensor(1);
+  const double rtol = args.real(2);
+  const double atol = args.real(3);
+  const bool equal_nan = args.boolean(4);
+  Tensor& out = args.tensor(6);
+  if (!std::equal(a.sizes().begin(), a.sizes().end(), b.sizes().begin(), b.sizes().end()) ||
+      !is_number(a.dtype()) || a.dtype() != b.dtype() || out.dtype() != DType::Bool)
+    return kernel_error("allclose of " + a.describe() + " and " + b.describe());
+  PTERON_TRY(out.resize(out.rank() == 0 ? std::span<const int64_t>() : out.bounds()));
+  if (out.numel() != 1) return kernel_error("allclose into " + out.describe());
+  const double* x = load_all<double>(context, a);
+  const double* y = load_all<double>(context, b);
+  bool close = true;
+  for (int64_t i = 0; i < a.numel() && close; ++i) {
+    close = x[i] == y[i] || std::fabs(x[i] - y[i]) <= atol + std::fabs(rtol * y[i]) ||
+            (equal_nan && std::isnan(x[i]) && std::isnan(y[i]));
+    if (std::isinf(x[i]) || std::isinf(y[i])) close = x[i] == y[i];
+  }
+  out.data<uint8_t>()[0] = close;
+  return {};
+}
+
+Result<void> variance_of(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
+                         double correction) {
+  if (!is_float(in.dtype())) return kernel_error("a variance of " + in.describe());
+  return fold_dims(
+      context, in, out, mask, keep, in.dtype(), [correction](const auto* e, int64_t n) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(e[i]);
+        const double center = sum / static_cast<double>(n);
+        double squares = 0;
+        for (int64_t i = 0; i < n; ++i)
+          squares += (static_cast<double>(e[i]) - center) * (static_cast<double>(e[i]) - center);
+        return squares / std::max(0.0, static_cast<double>(n) - correction);
+      });
+}
+
+Result<void> var_correction(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  const auto correction = args.optional_scalar(2);
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
+  return variance_of(context, in, args.tensor(4), mask, args.boolean(3),
+                     correction ? correction->real : 1);
+}
+
+Result<void> var_unbiased(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
+  return variance_of(context, in, args.tensor(4), mask, args.boolean(3), args.boolean(2) ? 1 : 0);
+}
+
 Result<void> var_mean(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& variance = args.tensor(4);
@@ -311,17 +422,7 @@ Result<void> var_mean(Context& context, const Args& args, const Kernel&) {
   if (!is_float(in.dtype())) return kernel_error("a variance of " + in.describe());
   PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
   PTERON_TRY(mean_of(context, in, mean, mask, args.boolean(3)));
-  return fold_dims(context, in, variance, mask, args.boolean(3), in.dtype(),
-                   [correction](const auto* e, int64_t n) {
-                     double sum = 0;
-                     for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(e[i]);
-                     const double center = sum / static_cast<double>(n);
-                     double squares = 0;
-                     for (int64_t i = 0; i < n; ++i)
-                       squares += (static_cast<double>(e[i]) - center) *
-                                  (static_cast<double>(e[i]) - center);
-                     return squares / std::max(0.0, static_cast<double>(n) - correction);
-                   });
+  return variance_of(context, in, variance, mask, args.boolean(3), correction);
 }
 
 Result<void> cumsum_(Context& context, const Args& args, const Kernel&) {
@@ -353,6 +454,8 @@ Result<void> cumsum_(Context& context, const Args& args, const Kernel&) {
 constexpr Kernel kTable[] = {
     {"aten::all.out", "TIB>T", truth_dim<true>},
     {"aten::all.all_out", "T>T", truth_all<true>},
+    {"aten::allclose.Tensor", "TTDDBB>T", allclose_},
+    {"aten::allclose.out", "TTDDBB>T", allclose_},
     {"aten::amax.out", "TLB>T", extreme_values<true>},
     {"aten::amin.out", "TLB>T", extreme_values<false>},
     {"aten::any.all_out", "T>T", truth_all<false>},
@@ -370,7 +473,11 @@ constexpr Kernel kTable[] = {
     {"aten::min.dim_min", "TIB>TT", extreme_dim<false>},
     {"aten::min.unary_out", "T>T", extreme_all<false>},
     {"aten::prod.int_out", "TIBi>T", prod_dim},
+    {"aten::prod.out", "Ti>T", prod_all},
     {"aten::sum.IntList_out", "TlBi>T", sum_},
+    {"aten::topk.values", "TIIBB>TT", topk_},
+    {"aten::var.correction_out", "TlsB>T", var_correction},
+    {"aten::var.out", "TlBB>T", var_unbiased},
     {"aten::var_mean.correction_out", "TlsB>TT", var_mean},
 };
 

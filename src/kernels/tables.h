@@ -8,11 +8,15 @@
 
 namespace pteron {
 
+std::span<const Kernel> arrange_kernels();
+std::span<const Kernel> attention_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> copy_kernels();
 std::span<const Kernel> create_kernels();
+std::span<const Kernel> fft_kernels();
 std::span<const Kernel> index_kernels();
+std::span<const Kernel> mask_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> norm_kernels();
 std::span<const Kernel> pool_kernels();

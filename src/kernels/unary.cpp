@@ -208,7 +208,99 @@ Result<void> is_inf(Context&, const Args& args, const Kernel&) {
   });
 }
 
+template <typename T>
+void conjugate(const Tensor& in, Tensor& out) {
+  Walk walk(out.sizes());
+  walk.add(out);
+  walk.add(in);
+  walk.run([&](const auto& at, const auto& stride, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const T* from = in.data<const T>() + 2 * (at[1] + i * stride[1]);
+      T* to = out.data<T>() + 2 * (at[0] + i * stride[0]);
+      to[0] = from[0];
+      to[1] = -from[1];
+    }
+  });
+}
+
+// Of real numbers, a copy.
+Result<void> conjugate_(Context&, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(1);
+  if (in.dtype() == DType::Complex64 || in.dtype() == DType::Complex128) {
+    if (out.dtype() != in.dtype())
+      return kernel_error("_conj_physical of " + in.describe() + " into " + out.describe());
+    PTERON_TRY(out.resize(in.sizes()));
+    in.dtype() == DType::Complex64 ? conjugate<float>(in, out) : conjugate<double>(in, out);
+    return {};
+  }
+  return same_function(args, [](auto x) { return x; });
+}
+
+Result<void> sign_(Context&, const Args& args, const Kernel&) {
+  return same_function(
+      args, [](auto x) -> decltype(x) { return static_cast<decltype(x)>((x > 0) - (x < 0)); });
+}
+
+// log(x / (1 - x)), x between eps and 1 - eps where eps is given.
+Result<void> logit_(Context&, const Args& args, const Kernel&) {
+  const auto eps = args.optional_real(1);
+  return real_function(args, [eps](auto x) {
+    using T = decltype(x);
+    if (eps) {
+      const T low = static_cast<T>(*eps);
+      const T high = 1 - low;
+      x = x < low ? low : x > high ? high : x;
+    }
+    return std::log(x / (1 - x));
+  });
+}
+
+Result<void> round_decimals(Context&, const Args& args, const Kernel&) {
+  const int64_t decimals = args.integer(1);
+  return same_function(args, [decimals](auto x) -> decltype(x) {
+    using T = decltype(x);
+    if constexpr (std::is_floating_point_v<T>) {
+      // A power of 10 with a positive exponent is exact for longer than one with a negative one.
+      const T power = static_cast<T>(std::pow(10.0, std::fabs(static_cast<double>(decimals))));
+      return decimals < 0 ? std::nearbyint(x / power) * power : std::nearbyint(x * power) / power;
+    } else {
+      return x;
+    }
+  });
+}
+
+// The first half of a dimension times the sigmoid of the second.
+Result<void> glu_(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(2);
+  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == 0 || in.size(dim) % 2 != 0 || !is_float(in.dtype()) || !is_float(out.dtype()))
+    return kernel_error("glu of " + in.describe() + " along dimension " + std::to_string(dim));
+  std::array<int64_t, kMaxRank> shape{};
+  std::copy(in.sizes().begin(), in.sizes().end(), shape.begin());
+  const int64_t half = in.size(dim) / 2;
+  shape[static_cast<size_t>(dim)] = half;
+  PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(in.rank())}));
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    if constexpr (std::is_floating_point_v<C>) {
+      const C* x = load_all<C>(context, in);
+      C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+      int64_t inner = half;
+      for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
+      for (int64_t i = 0; i < out.numel(); ++i) {
+        const int64_t at = i / inner * 2 * inner + i % inner;
+        y[i] = x[at] / (1 + std::exp(-x[at + inner]));
+      }
+      store_all(y, out);
+    }
+    return {};
+  });
+}
+
 constexpr Kernel kTable[] = {
+    {"aten::_conj_physical.out", "T>T", conjugate_},
     {"aten::abs.out", "T>T", abs_},
     {"aten::acos.out", "T>T", acos_},
     {"aten::acosh.out", "T>T", acosh_},
@@ -227,6 +319,7 @@ constexpr Kernel kTable[] = {
     {"aten::expm1.out", "T>T", expm1_},
     {"aten::floor.out", "T>T", floor_},
     {"aten::gelu.out", "TG>T", gelu_},
+    {"aten::glu.out", "TI>T", glu_},
     {"aten::hardtanh.out", "TSS>T", clamp_},
     {"aten::isinf.out", "T>T", is_inf},
     {"aten::isnan.out", "T>T", nans},
@@ -236,13 +329,16 @@ constexpr Kernel kTable[] = {
     {"aten::log1p.out", "T>T", log1p_},
     {"aten::log2.out", "T>T", log2_},
     {"aten::logical_not.out", "T>T", logical_not_},
+    {"aten::logit.out", "Td>T", logit_},
     {"aten::neg.out", "T>T", neg_},
     {"aten::pow.Tensor_Scalar_out", "TS>T", pow_scalar},
     {"aten::reciprocal.out", "T>T", reciprocal_},
     {"aten::relu.out", "T>T", relu_},
+    {"aten::round.decimals_out", "TI>T", round_decimals},
     {"aten::round.out", "T>T", round_},
     {"aten::rsqrt.out", "T>T", rsqrt_},
     {"aten::sigmoid.out", "T>T", sigmoid_},
+    {"aten::sign.out", "T>T", sign_},
     {"aten::sin.out", "T>T", sin_},
     {"aten::sinh.out", "T>T", sinh_},
     {"aten::sqrt.out", "T>T", sqrt_},

@@ -138,6 +138,9 @@ class KernelContext {
   // are threads to do it; each range but the last is at least `grain` long.
   virtual void parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) = 0;
 
+  // 64 random bits. The same numbers follow each other in each method with the same seed.
+  virtual uint64_t random() = 0;
+
   template <typename T>
   T* scratch_array(size_t count) {
     if (count > SIZE_MAX / sizeof(T)) throw std::bad_alloc();

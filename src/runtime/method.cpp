@@ -41,6 +41,14 @@ void MethodContext::parallel_for(size_t count, size_t grain, ParallelBody body, 
   }
 }
 
+// SplitMix64 (Steele, Lea and Flood, 2014): any seed will do, and neighbours have nothing in common.
+uint64_t MethodContext::random() {
+  uint64_t z = random_state_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
 Method::Method(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Method::~Method() = default;
 

@@ -52,9 +52,11 @@ class Method {
   // Fails with InvalidArgument (no such method), Missing (naming every operator, delegate and
   // weights key that is not there), Malformed (arguments that do not fit an operator's signature),
   // ResourceLimit. `shares_state_with`: its buffers of memory id 2 and up serve this method too.
+  // `seed`: where the numbers of random operators begin.
   static Result<std::unique_ptr<Method>> load(std::shared_ptr<LoadedProgram> program,
                                               std::string_view name,
-                                              Method* shares_state_with = nullptr);
+                                              Method* shares_state_with = nullptr,
+                                              uint64_t seed = 0);
   ~Method();
 
   const std::string& name() const;

@@ -420,7 +420,8 @@ void Method::State::describe() {
 }
 
 Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<LoadedProgram> program,
-                                             std::string_view name, Method* shares_state_with) {
+                                             std::string_view name, Method* shares_state_with,
+                                             uint64_t seed) {
   const std::vector<Plan>& plans = program->program().plans;
   const auto found =
       std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) { return plan.name == name; });
@@ -437,6 +438,7 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<LoadedProgram> prog
   }
   auto state = std::make_unique<State>(std::move(program));
   state->plan = &*found;
+  state->context.set_seed(seed);
   PTERON_TRY(state->load(shares_state_with ? shares_state_with->state_.get() : nullptr));
   return std::unique_ptr<Method>(new Method(std::move(state)));
 }

@@ -82,6 +82,8 @@ class MethodContext final : public KernelContext {
   // Throws ScratchLimit if the call would have more than the memory limit.
   void* scratch(size_t bytes) override;
   void parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) override;
+  uint64_t random() override;
+  void set_seed(uint64_t seed) { random_state_ = seed; }
   void reset() {
     if (!blocks_.empty()) blocks_.clear();
     taken_ = 0;
@@ -93,6 +95,7 @@ class MethodContext final : public KernelContext {
   uint64_t memory_limit_;
   uint64_t taken_ = 0;
   std::vector<Buffer> blocks_;
+  uint64_t random_state_ = 0;
 };
 
 struct Method::State {

@@ -83,6 +83,8 @@ void StridedCopy::copy_innermost(std::byte* to, const std::byte* from) const {
       return copy_plane<2>(to, from);
     case 4:
       return copy_plane<4>(to, from);
+    case 16:
+      return copy_plane<16>(to, from);
     default:
       return copy_plane<8>(to, from);
   }

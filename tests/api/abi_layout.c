@@ -31,6 +31,8 @@ int main(void) {
   NUMBER(PTERON_FLOAT16);
   NUMBER(PTERON_FLOAT32);
   NUMBER(PTERON_FLOAT64);
+  NUMBER(PTERON_COMPLEX64);
+  NUMBER(PTERON_COMPLEX128);
   NUMBER(PTERON_BOOL);
   NUMBER(PTERON_QINT8);
   NUMBER(PTERON_QUINT8);
@@ -137,6 +139,7 @@ int main(void) {
   STRUCT(pteron_method_options);
   FIELD(pteron_method_options, struct_size);
   FIELD(pteron_method_options, shares_state_with);
+  FIELD(pteron_method_options, seed);
 
   STRUCT(pteron_spec);
   FIELD(pteron_spec, struct_size);

@@ -102,8 +102,8 @@ TEST(Run, NamesAnInputOfTheWrongDTypeShapeOrKind) {
   wrong.as.tensor.dtype = PTERON_INT32;
   expect_failure(run(method, {x.value(), wrong}), PTERON_INVALID_ARGUMENT,
                  {"input 1", "int32", "float32 [2, 3]"});
-  wrong.as.tensor.dtype = 9;
-  expect_failure(run(method, {wrong, x.value()}), PTERON_INVALID_ARGUMENT, {"input 0", "9"});
+  wrong.as.tensor.dtype = 8;
+  expect_failure(run(method, {wrong, x.value()}), PTERON_INVALID_ARGUMENT, {"input 0", "8"});
   Floats transposed{{1, 2, 3, 4, 5, 6}, {3, 2}};
   expect_failure(run(method, {transposed.value(), x.value()}), PTERON_INVALID_ARGUMENT,
                  {"input 0", "[3, 2]", "[2, 3]"});

@@ -20,6 +20,7 @@ class TestContext final : public KernelContext {
   void parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) override {
     pool_.run(count, grain, body, argument);
   }
+  uint64_t random() override { return 0; }
 
  private:
   ThreadPool pool_;

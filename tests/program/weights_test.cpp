@@ -74,7 +74,7 @@ TEST(Weights, RulesOfEntries) {
 TEST(Weights, RulesOfLayouts) {
   constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
   expect_refused({
-      {"dtype number 9 is unknown", [](PtdFile& f) { layout(f).scalar_type = 9; }},
+      {"dtype number 8 is unknown", [](PtdFile& f) { layout(f).scalar_type = 8; }},
       {"dtype number -1 is unknown", [](PtdFile& f) { layout(f).scalar_type = -1; }},
       {"(\"w\"): size -1 of dimension 0 is negative", [](PtdFile& f) { layout(f).sizes = {-1}; }},
       {"its layout needs 4 bytes, and its segment has 8",
