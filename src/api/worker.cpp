@@ -4,49 +4,71 @@
 #include <new>
 #include <utility>
 
+#include "base/process.h"
+
 namespace pteron {
 
+Worker::Worker(Method& method) : method_(method), state_(std::make_unique<State>()) {}
+
 Worker::~Worker() {
-  {
-    const std::lock_guard lock(mutex_);
-    quit_ = true;
+  if (state_->is_forked()) {
+    static_cast<void>(state_.release());  // Its thread cannot be joined.
+    return;
   }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->quit = true;
+  }
+  state_->changed.notify_all();
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 void Worker::start() {
-  const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
-  run_ = Run::Asked;
-  changed_.notify_all();
+  if (state_->is_forked()) {
+    auto state = std::make_unique<State>();
+    static_cast<void>(state_.release());
+    state_ = std::move(state);
+  }
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  if (!state.thread.joinable()) {
+    state.thread = std::thread([this, &state] { state.loop(method_); });
+    state.process = process_id();
+  }
+  state.run = Run::Asked;
+  state.changed.notify_all();
 }
 
 Result<void> Worker::wait() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return run_ == Run::Done; });
-  run_ = Run::None;
-  return std::exchange(result_, Result<void>());
+  State& state = *state_;
+  if (state.is_forked())
+    return Error{Code::Failed, "the run was started before this process was forked"};
+  std::unique_lock lock(state.mutex);
+  state.changed.wait(lock, [&] { return state.run == Run::Done; });
+  state.run = Run::None;
+  return std::exchange(state.result, Result<void>());
 }
 
-void Worker::loop() {
-  std::unique_lock lock(mutex_);
+bool Worker::State::is_forked() const { return process != 0 && process != process_id(); }
+
+void Worker::State::loop(Method& method) {
+  std::unique_lock lock(mutex);
   while (true) {
-    changed_.wait(lock, [this] { return run_ == Run::Asked || quit_; });
-    if (run_ != Run::Asked) return;
+    changed.wait(lock, [this] { return run == Run::Asked || quit; });
+    if (run != Run::Asked) return;
     lock.unlock();
-    Result<void> result;
+    Result<void> outcome;
     try {
-      result = method_.execute();
+      outcome = method.execute();
     } catch (const std::bad_alloc&) {
-      result = Error{Code::ResourceLimit, "out of memory"};
+      outcome = Error{Code::ResourceLimit, "out of memory"};
     } catch (const std::exception& e) {
-      result = Error{Code::Internal, std::string("a bug in this library: ") + e.what()};
+      outcome = Error{Code::Internal, std::string("a bug in this library: ") + e.what()};
     }
     lock.lock();
-    result_ = std::move(result);
-    run_ = Run::Done;
-    changed_.notify_all();
+    result = std::move(outcome);
+    run = Run::Done;
+    changed.notify_all();
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/process.h"
 
 namespace pteron {
 namespace {
@@ -38,7 +39,8 @@ struct Loop {
 }  // namespace
 
 struct ThreadPool::State {
-  std::atomic<int> threads{1};  // Lowered if the system gives fewer.
+  std::atomic<int> threads{1};       // Lowered if the system gives fewer.
+  std::atomic<uint64_t> process{0};  // Where the threads are; 0 before there are any.
   std::atomic<bool> busy{false};
   std::atomic<unsigned> generation{0};  // Counts loops; changed under the mutex.
   std::atomic<int> working{0};          // Threads inside the loop; changed under the mutex.
@@ -52,6 +54,11 @@ struct ThreadPool::State {
 
   void serve();
   void start();
+  // A forked child has none of the threads, and what they held or wait for stays so for ever.
+  bool is_forked() const {
+    const uint64_t started_in = process.load(std::memory_order_relaxed);
+    return started_in != 0 && started_in != process_id();
+  }
 };
 
 void ThreadPool::State::serve() {
@@ -74,6 +81,7 @@ void ThreadPool::State::serve() {
 }
 
 void ThreadPool::State::start() {
+  process.store(process_id(), std::memory_order_relaxed);
   while (started.size() + 1 < static_cast<size_t>(threads)) {
     try {
       started.emplace_back([this] { serve(); });
@@ -88,6 +96,10 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
 }
 
 ThreadPool::~ThreadPool() {
+  if (state_->is_forked()) {
+    static_cast<void>(state_.release());  // Its threads cannot be joined.
+    return;
+  }
   {
     const std::lock_guard lock(state_->mutex);
     state_->stop = true;
@@ -102,7 +114,8 @@ void ThreadPool::run(size_t count, size_t grain, Body body, void* argument) {
   if (count == 0) return;
   grain = std::max<size_t>(grain, 1);
   State& state = *state_;
-  if (count <= grain || state.threads < 2 || state.busy.exchange(true, std::memory_order_acquire)) {
+  if (count <= grain || state.threads < 2 || state.is_forked() ||
+      state.busy.exchange(true, std::memory_order_acquire)) {
     body(argument, 0, count);
     return;
   }

@@ -1,4 +1,5 @@
 // A pool of threads that share loops. Its threads start at its first loop that is worth sharing.
+// In the child of a process that forked after that, loops run on their callers' threads.
 #pragma once
 
 #include <cstddef>

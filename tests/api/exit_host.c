@@ -1,7 +1,9 @@
-/* Ends without freeing anything, with a run perhaps still going on; unload_test.cpp says what for.
+/* Ends with a run perhaps still going on; unload_test.cpp says what for. Frees nothing, or, where
+ * "late" is said, frees after every handler that was registered later, OpenVINO's among them.
  *
- * usage: exit_host PROGRAM.pte [OPENVINO] */
+ * usage: exit_host PROGRAM.pte [late|never [OPENVINO]] */
 #include <stdlib.h>
+#include <string.h>
 
 #include "pteron/pteron.h"
 
@@ -11,22 +13,29 @@ static pteron_status zero(void* context, pteron_call* call) {
   return PTERON_OK;
 }
 
+/* Static, so that a leak checker sees that they are still held. */
+static pteron_program* program = NULL;
+static pteron_method* method = NULL;
+
+static void free_all(void) {
+  pteron_method_free(method);
+  pteron_program_free(program);
+}
+
 int main(int argc, char** argv) {
   pteron_program_options options = PTERON_INIT(pteron_program_options);
   pteron_operator op = PTERON_INIT(pteron_operator);
-  /* Static, so that a leak checker sees that they are still held. */
-  static pteron_program* program = NULL;
-  static pteron_method* method = NULL;
   pteron_spec spec = PTERON_INIT(pteron_spec);
   static float zeros[8 * 1024];
   pteron_value in;
   if (argc < 2) return 2;
+  if (argc > 2 && strcmp(argv[2], "late") == 0 && atexit(free_all) != 0) return 2;
   op.name = "my_ops::scale.out";
   op.signature = "TD>T";
   op.run = zero;
   options.operators = &op;
   options.operator_count = 1;
-  options.openvino = argc > 2 ? argv[2] : NULL;
+  options.openvino = argc > 3 ? argv[3] : NULL;
   if (pteron_program_open(argv[1], &options, &program, NULL) != PTERON_OK) return 3;
   if (pteron_method_load(program, NULL, NULL, &method, NULL) != PTERON_OK) return 4;
   if (pteron_method_input_spec(method, 0, &spec, NULL) != PTERON_OK) return 5;

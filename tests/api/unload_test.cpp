@@ -25,11 +25,18 @@ void expect_clean_exits(const std::string& arguments) {
   }
 }
 
-TEST(Exit, WithoutFreeingIsClean) { expect_clean_exits("'" PTERON_SCALE_PTE "'"); }
+TEST(Exit, WithoutFreeingIsClean) { expect_clean_exits("'" PTERON_SCALE_PTE "' never"); }
+
+TEST(Exit, ThatFreesInItsLastHandlerIsClean) { expect_clean_exits("'" PTERON_SCALE_PTE "' late"); }
 
 TEST(Exit, WithoutFreeingOpenvinoIsClean) {
   if (openvino().empty()) GTEST_SKIP() << "PTERON_TEST_OPENVINO_2025_4_1 is not set";
-  expect_clean_exits("'" PTERON_TEST_DATA "/models/crepe_openvino.pte' '" + openvino() + "'");
+  expect_clean_exits("'" PTERON_TEST_DATA "/models/crepe_openvino.pte' never '" + openvino() + "'");
+}
+
+TEST(Exit, ThatFreesAfterOpenvinosOwnHandlersIsClean) {
+  if (openvino().empty()) GTEST_SKIP() << "PTERON_TEST_OPENVINO_2025_4_1 is not set";
+  expect_clean_exits("'" PTERON_TEST_DATA "/models/crepe_openvino.pte' late '" + openvino() + "'");
 }
 
 // The functions of a library that was opened by hand.
