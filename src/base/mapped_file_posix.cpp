@@ -5,11 +5,10 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
-#include <new>
 #include <system_error>
 #include <utility>
 
+#include "base/aligned_block.h"
 #include "base/mapped_file.h"
 
 namespace pteron {
@@ -52,12 +51,6 @@ Result<OpenFile> open_regular(const std::string& path) {
   return OpenFile{std::move(fd), size};
 }
 
-std::shared_ptr<std::byte> aligned_block(size_t size) {
-  constexpr std::align_val_t kAlignment{64};
-  return {static_cast<std::byte*>(::operator new(size > 0 ? size : 1, kAlignment)),
-          [](std::byte* block) { ::operator delete(block, kAlignment); }};
-}
-
 }  // namespace
 
 Result<FileContents> map_file(const std::string& utf8_path) {
@@ -92,12 +85,6 @@ void release_pages(const FileContents& file, std::span<const std::byte> part) {
   const uintptr_t last = (begin + part.size()) / page * page;
   // Never written to, the pages come back from the file.
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
-FileContents copy_bytes(std::span<const std::byte> bytes) {
-  const std::shared_ptr<std::byte> block = aligned_block(bytes.size());
-  if (!bytes.empty()) std::memcpy(block.get(), bytes.data(), bytes.size());
-  return {{block.get(), bytes.size()}, block};
 }
 
 }  // namespace pteron

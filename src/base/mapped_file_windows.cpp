@@ -1,10 +1,9 @@
 #include <windows.h>
 
-#include <cstring>
 #include <filesystem>
-#include <new>
 #include <utility>
 
+#include "base/aligned_block.h"
 #include "base/mapped_file.h"
 #include "base/paths.h"
 #include "base/system_text_windows.h"
@@ -48,12 +47,6 @@ Result<OpenFile> open_regular(const std::string& path) {
   return OpenFile{std::move(handle), static_cast<size_t>(size.QuadPart)};
 }
 
-std::shared_ptr<std::byte> aligned_block(size_t size) {
-  constexpr std::align_val_t kAlignment{64};
-  return {static_cast<std::byte*>(::operator new(size > 0 ? size : 1, kAlignment)),
-          [](std::byte* block) { ::operator delete(block, kAlignment); }};
-}
-
 }  // namespace
 
 Result<FileContents> map_file(const std::string& utf8_path) {
@@ -89,12 +82,6 @@ void release_pages(const FileContents& file, std::span<const std::byte> part) {
   if (!file.is_mapping || part.empty()) return;
   // Unlocking what is not locked takes the pages out of the working set.
   VirtualUnlock(const_cast<std::byte*>(part.data()), part.size());
-}
-
-FileContents copy_bytes(std::span<const std::byte> bytes) {
-  const std::shared_ptr<std::byte> block = aligned_block(bytes.size());
-  if (!bytes.empty()) std::memcpy(block.get(), bytes.data(), bytes.size());
-  return {{block.get(), bytes.size()}, block};
 }
 
 }  // namespace pteron
