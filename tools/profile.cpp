@@ -16,8 +16,9 @@ struct Row {
   double us;
 };
 
+// OpenVINO's times of its operators may add up to more than the run: they overlap.
 std::string bar(double share) {
-  return std::string(static_cast<size_t>(std::lround(share * 30)), '#');
+  return std::string(static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * 30)), '#');
 }
 
 // Chrome's trace format: instructions on one line, OpenVINO's operators one after another on

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/paths.h"
+#include "base/process.h"
 
 namespace pteron {
 namespace fs = std::filesystem;
@@ -393,6 +394,7 @@ struct State {
   std::mutex mutex;
   std::vector<std::string> added;
   const OpenvinoLibrary* library = nullptr;
+  uint64_t process = 0;           // That loaded it.
   std::vector<SearchStep> steps;  // Of the search that found it.
 };
 
@@ -409,6 +411,16 @@ SearchSurroundings surroundings_of(const State& s) {
 }
 
 OpenvinoSearch load_locked(State& s, const std::string& requested) {
+  if (s.library != nullptr && s.process != process_id()) {
+    // Its threads are the parent's, and a compilation would wait for them for ever.
+    return {
+        Error{Code::Unsupported,
+              "OpenVINO was loaded before this process was forked, and does not work in a fork; "
+              "load programs after forking only, or start processes anew (in Python, "
+              "multiprocessing's \"spawn\")"},
+        {{s.library->file(), "not used: loaded before this process was forked"}},
+        {}};
+  }
   if (s.library != nullptr) {
     if (requested.empty()) return {s.library, s.steps, {}};
     const Place asked = resolve(requested);
@@ -423,6 +435,7 @@ OpenvinoSearch load_locked(State& s, const std::string& requested) {
     return {std::move(attempt.library).error(), std::move(attempt.steps), {}};
   }
   s.library = new OpenvinoLibrary(*std::move(attempt.library));
+  s.process = process_id();
   s.steps = std::move(attempt.steps);
   return {s.library, s.steps, {}};
 }

@@ -116,4 +116,33 @@ TEST(Fork, LeavesTheChildAMethodThatWasStartedOnce) {
   expect_ok(call([&](pteron_error** e) { return pteron_method_wait(model.method.get(), e); }));
 }
 
+// A compilation in the child would wait for threads that only the parent has.
+TEST(Fork, AfterOpenvinoIsLoadedMakesTheChildsLoadsFailAtOnce) {
+  const char* folder = std::getenv("PTERON_TEST_OPENVINO_2025_4_1");
+  if (!folder) GTEST_SKIP() << "PTERON_TEST_OPENVINO_2025_4_1 is not set";
+  pteron_program_options options = PTERON_INIT(pteron_program_options);
+  options.openvino = folder;
+  Model model = load_model("pnet_openvino.pte", options);
+  const std::vector<float> wanted = model.outcome();
+  ASSERT_FALSE(wanted.empty());
+  expect_child_succeeds([&] {
+    const std::string path = std::string(PTERON_TEST_DATA) + "/models/lstm_openvino.pte";
+    pteron_program* program = nullptr;
+    pteron_method* method = nullptr;
+    pteron_error* error = nullptr;
+    if (pteron_program_open(path.c_str(), &options, &program, nullptr) != PTERON_OK) return 1;
+    if (pteron_method_load(program, nullptr, nullptr, &method, &error) != PTERON_UNSUPPORTED)
+      return 2;
+    const std::string message = pteron_error_message(error);
+    pteron_error_free(error);
+    pteron_program_free(program);
+    model.method.reset();
+    model.program.reset();
+    // What needs no OpenVINO runs.
+    if (load_model("pnet_portable.pte", four_threads()).outcome().empty()) return 3;
+    return message.find("forked") == std::string::npos ? 4 : 0;
+  });
+  EXPECT_EQ(model.outcome(), wanted);
+}
+
 }  // namespace

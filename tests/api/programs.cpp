@@ -173,12 +173,12 @@ File delegated() {
   return encode(std::move(plans));
 }
 
-File openvino(const std::string& blob) {
-  static const char device[] = "CPU";
+File openvino(const std::string& blob, const std::vector<std::string>& devices) {
   DelegateDef def;
   def.id = "OpenvinoBackend";
   def.payload = bytes_of(blob.data(), blob.size());
-  def.specs.push_back({"device", bytes_of(device, sizeof(device) - 1)});
+  for (const std::string& device : devices)
+    def.specs.push_back({"device", bytes_of(device.data(), device.size())});
   MethodBuilder method("forward");
   const ValueIndex x = method.add_planned(tensor({2, 3}));
   const ValueIndex out = method.add_planned(tensor({2, 3}));

@@ -30,8 +30,9 @@ constexpr const char* kKindsSignature = "TtSsIDBLFQVvG>TIDB";
 // "payload", and there is the compile spec mode=fast. Method "other" has two more such calls, of
 // the same payload.
 File delegated();
-// forward(x) by OpenVINO, float32 [2, 3] to the same, device=CPU; `blob` is what it imports.
-File openvino(const std::string& blob);
+// forward(x) by OpenVINO, float32 [2, 3] to the same; `blob` is what it imports, `devices` the
+// values of as many compile specs "device".
+File openvino(const std::string& blob, const std::vector<std::string>& devices = {"CPU"});
 // forward(x) needs test::first.out, test::second.out and the delegate "TestBackend".
 File lacking();
 // forward(x) = x, 7, 0.5, true, "text"; float32 [3]. Without instructions.

@@ -272,4 +272,29 @@ TEST(Recovery, OfAProcessAfterEachWayToLackOpenvinoAndAFailedRun) {
   fs::remove_all(folder);
 }
 
+// A file may say anything in a compile spec.
+TEST(Recovery, OfDevicesOfAnyBytes) {
+  const std::string good = std::string(PTERON_FAKE_OPENVINO_DIR) + "/good";
+  pteron_program_options options = PTERON_INIT(pteron_program_options);
+  options.openvino = good.c_str();
+  const std::vector<std::vector<std::string>> wrong = {
+      {"CPU\nset"}, {"../CPU"},      {std::string("C\0PU", 4)}, {std::string(1 << 20, 'C')},
+      {"\xff\xfe"}, {"CPU:0,CPU:1"}, {"\x1b[31mCPU"},           {"GPU", "NPU"}};
+  for (const auto& devices : wrong) {
+    const programs::File file = programs::openvino(kAddOne, devices);
+    const ProgramHandle program = open(file, &options);
+    MethodHandle method;
+    const Outcome outcome = try_load(program, nullptr, nullptr, &method);
+    EXPECT_NE(outcome.status, PTERON_OK) << devices[0].substr(0, 20);
+    EXPECT_LT(outcome.message.size(), 4096u);
+  }
+  for (const std::string& device : {std::string("CPU"), std::string("CPU\0", 4), std::string()}) {
+    const programs::File file = programs::openvino(kAddOne, {device});
+    const ProgramHandle program = open(file, &options);
+    const MethodHandle method = load(program);
+    Floats x = six();
+    expect_ok(run(method, {x.value()}));
+  }
+}
+
 }  // namespace

@@ -546,6 +546,94 @@ class Statuses(Made):
         self.expect(self.run_command("bench", MLP, "--seconds", "nan"), WRONG_USE, "--seconds")
 
 
+class Reported(Made):
+    """What went wrong for others who run such files."""
+
+    def test_a_thousand_runs_say_no_more_than_one(self) -> None:
+        done = self.run_command("run", MLP, "--repeat", "1000")
+        self.expect(done, DONE, "out0")
+        self.assertLessEqual(len(done.err.splitlines()), 2, done)
+
+    def test_a_device_may_be_written_in_any_case(self) -> None:
+        for device in ("cpu", "Cpu", " CPU"):
+            self.expect(self.fake("run", "openvino.pte", "--device", device), DONE, "out0")
+        done = self.fake("run", "openvino.pte", "--device", "gpu")
+        self.expect(done, MISSING, "GPU", "this machine has CPU")
+
+    def test_paths_of_any_script_work_in_any_locale(self) -> None:
+        folder = self.folder / "привет 模型 é"
+        folder.mkdir()
+        library = folder / "libopenvino_c.so.2541"
+        shutil.copy(FAKES / "good/libopenvino_c.so.2541", library)
+        model = folder / "модель.pte"
+        shutil.copy(self.folder / "openvino.pte", model)
+        for locale in ("C", "C.UTF-8", "POSIX"):
+            for openvino in (folder, library):
+                done = self.run_command(
+                    *("profile", model, "-o", folder / "след.json", "--openvino", openvino),
+                    *("--cache", folder / "кэш"),
+                    LC_ALL=locale,
+                    LANG=locale,
+                )
+                self.expect(done, DONE, "add_one")
+                # The fake's operators say that they took longer than the run.
+                self.assertLess(max(map(len, done.out.splitlines())), 200)
+                self.assertIn("traceEvents", (folder / "след.json").read_text())
+                done = self.run_command("run", model, "--json", OPENVINO_LIB_PATH=str(openvino))
+                self.expect(done, DONE)
+                self.assertEqual(json.loads(done.out)["openvino"]["file"], str(library))
+
+    def test_weights_may_be_several_files_with_relative_and_other_names(self) -> None:
+        case = PORTABLE / "models__ModuleLinear_ptd"
+        other = PORTABLE / "models__ModuleAddMul_ptd"
+        folder = self.folder / "веса é"
+        folder.mkdir()
+        shutil.copy(case / "_default_external_constant.ptd", folder / "a b.ptd")
+        shutil.copy(other / "_default_external_constant.ptd", folder / "другой.ptd")
+        weights = ("--weights", "веса é/другой.ptd", "--weights", "./веса é/a b.ptd")
+        done = self.run_command("run", case / "model.pte", *weights)
+        self.expect(done, DONE, "out0")
+        info = json.loads(self.run_command("info", case / "model.pte", *weights, "--json").out)
+        files = [Path(entry["file"]).name for entry in info["weights_files"]]
+        self.assertEqual(files, ["другой.ptd", "a b.ptd"])
+        self.assertTrue(info["methods"][0]["runs"]["ready"])
+
+    def test_files_of_other_kinds_are_told_apart_within_a_second(self) -> None:
+        library = (FAKES / "good/libopenvino_c.so.2541").read_bytes()[:4096]
+        case = PORTABLE / "models__ModuleLinear_ptd"
+        weights = (case / "_default_external_constant.ptd").read_bytes()
+        kinds = {
+            "picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "PNG"),
+            "library": (library, "ELF"),
+            "weights": (weights, "weights"),
+            "one_byte": (b"\x00", "only 1 byte"),
+            "noise": (bytes(range(256)) * 9, "not an ExecuTorch program"),
+        }
+        for name, (data, part) in kinds.items():
+            with self.subTest(name):
+                (self.folder / f"{name}.pte").write_bytes(data)
+                start = time.monotonic()
+                done = self.run_command("info", f"{name}.pte")
+                self.assertLess(time.monotonic() - start, 5)  # A loaded machine is slower.
+                self.expect(done, MALFORMED, part)
+                self.assertTrue(done.err.isprintable() or done.err[:-1].isprintable(), done)
+
+    def test_an_option_that_is_not_in_force_can_be_seen(self) -> None:
+        done = self.fake("run", "openvino.pte", "--threads", "3", "--json")
+        part = json.loads(done.out)["execution"][0]
+        self.assertEqual(part["requested"]["INFERENCE_NUM_THREADS"], "3")
+        self.assertIn("properties", part)
+
+    def test_files_larger_than_4_gb_are_mapped_and_told(self) -> None:
+        path = self.folder / "large.pte"
+        shutil.copy(MLP, path)
+        os.truncate(path, 5 << 30)  # Sparse.
+        done = self.run_command("info", path, "--json")
+        self.expect(done, DONE)
+        self.assertEqual(json.loads(done.out)["file_bytes"], 5 << 30)
+        self.expect(self.run_command("run", path), DONE, "out0")
+
+
 class Golden(Made):
     def test_info_of_a_portable_program(self) -> None:
         self.assertEqual(
