@@ -157,8 +157,9 @@ template <typename Op>
 Result<void> tensors(Context&, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
-  return map_binary(a, b, args.tensor(2), result_type(a, b),
-                    [](auto x, auto y) { return Op::apply(x, y); });
+  return map_binary(
+      a, b, args.tensor(2), result_type(a, b), [](auto x, auto y) { return Op::apply(x, y); },
+      std::is_same_v<Op, Multiply>);
 }
 
 template <typename Op>
@@ -191,11 +192,14 @@ Result<void> with_alpha(Context&, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   const Scalar alpha = args.scalar(2);
-  return map_binary(a, b, args.tensor(3), result_type(a, b), [alpha](auto x, auto y) {
-    using T = decltype(x);
-    const T factor = scalar_as<T>(alpha);
-    return Op::apply(x, factor == T(1) ? y : Multiply::apply(factor, y));
-  });
+  return map_binary(
+      a, b, args.tensor(3), result_type(a, b),
+      [alpha](auto x, auto y) {
+        using T = decltype(x);
+        const T factor = scalar_as<T>(alpha);
+        return Op::apply(x, factor == T(1) ? y : Multiply::apply(factor, y));
+      },
+      true);
 }
 
 template <typename Op>
@@ -226,8 +230,8 @@ bool has_zero(const Tensor& tensor) {
 }
 
 // PyTorch raises on integer division by zero.
-Result<void> refuse_zero(const Tensor& divisor, DType compute) {
-  if (is_number(divisor.dtype()) && !is_float(compute) && has_zero(divisor)) {
+Result<void> refuse_zero(const Tensor& in, const Tensor& divisor, DType compute) {
+  if (in.numel() > 0 && is_number(divisor.dtype()) && !is_float(compute) && has_zero(divisor)) {
     return Error{Code::Failed, "integer division by zero"};
   }
   return {};
@@ -235,14 +239,15 @@ Result<void> refuse_zero(const Tensor& divisor, DType compute) {
 
 template <typename Op>
 Result<void> integer_safe(Context& context, const Args& args, const Kernel& self) {
-  PTERON_TRY(refuse_zero(args.tensor(1), result_type(args.tensor(0), args.tensor(1))));
+  PTERON_TRY(
+      refuse_zero(args.tensor(0), args.tensor(1), result_type(args.tensor(0), args.tensor(1))));
   return tensors<Op>(context, args, self);
 }
 
 template <typename Op>
 Result<void> integer_safe_scalar(Context& context, const Args& args, const Kernel& self) {
   const Scalar b = args.scalar(1);
-  if (!is_float(result_type(args.tensor(0), b)) && b.integer == 0)
+  if (!is_float(result_type(args.tensor(0), b)) && b.integer == 0 && args.tensor(0).numel() > 0)
     return Error{Code::Failed, "integer division by zero"};
   return with_scalar<Op>(context, args, self);
 }
@@ -262,8 +267,9 @@ DType true_division_type(DType type) { return is_float(type) ? type : DType::Flo
 Result<void> div_(Context&, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
-  return map_binary(a, b, args.tensor(2), true_division_type(result_type(a, b)),
-                    [](auto x, auto y) { return Divide::apply(x, y); });
+  return map_binary(
+      a, b, args.tensor(2), true_division_type(result_type(a, b)),
+      [](auto x, auto y) { return Divide::apply(x, y); }, true);
 }
 
 Result<void> div_scalar(Context&, const Args& args, const Kernel&) {
@@ -279,12 +285,13 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
   const Tensor& b = args.tensor(1);
   const DType type = result_type(a, b);
   if (!mode) {
-    return map_binary(a, b, args.tensor(3), true_division_type(type),
-                      [](auto x, auto y) { return Divide::apply(x, y); });
+    return map_binary(
+        a, b, args.tensor(3), true_division_type(type),
+        [](auto x, auto y) { return Divide::apply(x, y); }, true);
   }
   (void)context;
   (void)self;
-  PTERON_TRY(refuse_zero(b, type));
+  PTERON_TRY(refuse_zero(a, b, type));
   if (*mode == "floor") {
     return map_binary(a, b, args.tensor(3), type,
                       [](auto x, auto y) { return FloorDivide::apply(x, y); });
@@ -367,7 +374,8 @@ Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel& s
     return map_unary(a, out, true_division_type(type),
                      [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
   }
-  if (!is_float(type) && b.integer == 0) return Error{Code::Failed, "integer division by zero"};
+  if (!is_float(type) && b.integer == 0 && a.numel() > 0)
+    return Error{Code::Failed, "integer division by zero"};
   if (*mode == "floor") {
     return map_unary(a, out, type,
                      [b](auto x) { return FloorDivide::apply(x, scalar_as<decltype(x)>(b)); });

@@ -50,7 +50,14 @@ Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
     return kernel_error("arange from " + std::to_string(start.real) + " to " +
                         std::to_string(end.real) + " by " + std::to_string(step.real));
   }
-  const double count = std::max(0.0, std::ceil((end.real - start.real) / step.real));
+  // For int64, PyTorch cuts the numbers to integers first.
+  const bool is_cut = out.dtype() == DType::Int64;
+  const auto number = [is_cut](const Scalar& scalar) {
+    return is_cut ? std::trunc(scalar.real) : scalar.real;
+  };
+  if (number(step) == 0)
+    return kernel_error("arange by " + std::to_string(step.real) + " as an integer");
+  const double count = std::max(0.0, std::ceil((number(end) - number(start)) / number(step)));
   if (count > static_cast<double>(out.capacity()))
     return kernel_error("arange makes " + std::to_string(count) + " elements, more than " +
                         out.describe(true));

@@ -158,14 +158,20 @@ Result<void> map_unary(const Tensor& in, Tensor& out, DType compute, Op&& op) {
   });
 }
 
-// The same for two operands, which broadcast.
+// The same for two operands, which broadcast. keeps_scalars: an operand without dimensions is not
+// rounded to float16 or bfloat16 first, as PyTorch's arithmetic does not.
 template <typename Op>
-Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType compute, Op&& op) {
+Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType compute, Op&& op,
+                        bool keeps_scalars = false) {
   if (!is_number(a.dtype()) || !is_number(b.dtype()) || !is_number(out.dtype()))
     return kernel_error("dtype not supported");
   const Tensor* operands[] = {&a, &b};
   PTERON_ASSIGN(const Shape shape, broadcast_shapes(operands));
   PTERON_TRY(out.resize(shape.span()));
+  const auto converts = [=](const Tensor& operand) {
+    return operand.dtype() != compute &&
+           !(keeps_scalars && operand.rank() == 0 && is_float(compute));
+  };
   return with_compute_type(compute, [&](auto type) -> Result<void> {
     using C = decltype(type);
     Walk walk(out.sizes());
@@ -179,8 +185,8 @@ Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType com
         const int64_t m = std::min(kRun, n - i);
         load(a.dtype(), a.raw(), at[1] + i * stride[1], stride[1], m, x);
         load(b.dtype(), b.raw(), at[2] + i * stride[2], stride[2], m, y);
-        if (a.dtype() != compute) convert_operand(compute, m, x);
-        if (b.dtype() != compute) convert_operand(compute, m, y);
+        if (converts(a)) convert_operand(compute, m, x);
+        if (converts(b)) convert_operand(compute, m, y);
         for (int64_t k = 0; k < m; ++k) x[k] = static_cast<C>(op(x[k], y[k]));
         store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, x);
       }

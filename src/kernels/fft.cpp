@@ -28,7 +28,7 @@ Complex product(Complex a, Complex b) {
 
 class Transform {
  public:
-  Transform(int64_t size, int sign) : size_(size), sign_(sign), padded_(1) {
+  Transform(int64_t size, int sign) : sign_(sign), padded_(1) {
     const bool is_power = (size & (size - 1)) == 0;
     while (padded_ < (is_power ? size : 2 * size - 1)) padded_ *= 2;
     roots_.reserve(static_cast<size_t>(padded_ / 2));
@@ -88,7 +88,6 @@ class Transform {
     }
   }
 
-  int64_t size_;
   int sign_;
   int64_t padded_;  // A power of two.
   std::vector<Complex> roots_;

@@ -375,19 +375,25 @@ Result<void> scatter_value(Context& context, const Args& args, const Kernel&) {
 Result<void> scatter_add(Context& context, const Args& args, const Kernel&) {
   const Tensor& source = args.tensor(3);
   Tensor& out = args.tensor(4);
-  return with_compute_type(out.dtype(), [&](auto type) {
+  return with_compute_type(out.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    return for_each_scattered(context, args, &source, out, [&](int64_t to, int64_t from) {
-      C sum{};
+    // Sums as they lie in the output's memory, rounded once at the end.
+    C* sums = nullptr;
+    PTERON_TRY(for_each_scattered(context, args, &source, out, [&](int64_t to, int64_t from) {
+      if (!sums) {
+        sums = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+        load(out.dtype(), out.raw(), 0, 1, out.numel(), sums);
+      }
       C value{};
-      load(out.dtype(), out.raw(), to, 1, 1, &sum);
       load(source.dtype(), source.raw(), from, 1, 1, &value);
       if constexpr (std::is_same_v<C, int64_t>)
-        sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+        sums[to] =
+            static_cast<int64_t>(static_cast<uint64_t>(sums[to]) + static_cast<uint64_t>(value));
       else
-        sum += value;
-      store(out.dtype(), out.raw(), to, 1, 1, &sum);
-    });
+        sums[to] += value;
+    }));
+    if (sums) store(out.dtype(), out.raw(), 0, 1, out.numel(), sums);
+    return Result<void>();
   });
 }
 

@@ -16,8 +16,6 @@ template <>
 constexpr DType kDType<int64_t> = DType::Int64;
 template <>
 constexpr DType kDType<int8_t> = DType::Int8;
-template <>
-constexpr DType kDType<double> = DType::Float64;
 
 template <typename T>
 CaseValue tensor(std::vector<int32_t> sizes, std::vector<T> values, DType dtype = kDType<T>) {

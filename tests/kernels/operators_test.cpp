@@ -284,7 +284,7 @@ int main(int argc, char** argv) {
     const pteron::Kernel* kernel = found == kernels.end() ? nullptr : found->second;
     testing::RegisterTest(
         "Operators", title.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-        [kernel, list = list]() -> testing::Test* { return new pteron::Replay(kernel, list); });
+        [kernel, own = list]() -> testing::Test* { return new pteron::Replay(kernel, own); });
   }
   if (is_kept) {
     testing::RegisterTest("Operators", "EachOneHasCasesOrAReason", nullptr, nullptr, __FILE__,
