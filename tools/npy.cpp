@@ -1,6 +1,7 @@
 #include "npy.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -14,10 +15,11 @@ struct Descr {
   pteron_dtype dtype;
 };
 constexpr Descr kDescrs[] = {
-    {"|u1", PTERON_UINT8},   {"|i1", PTERON_INT8},    {"<i2", PTERON_INT16},
-    {"<i4", PTERON_INT32},   {"<i8", PTERON_INT64},   {"<f2", PTERON_FLOAT16},
-    {"<f4", PTERON_FLOAT32}, {"<f8", PTERON_FLOAT64}, {"|b1", PTERON_BOOL},
-    {"<u2", PTERON_UINT16},  {"<u4", PTERON_UINT32},  {"<u8", PTERON_UINT64},
+    {"|u1", PTERON_UINT8},     {"|i1", PTERON_INT8},        {"<i2", PTERON_INT16},
+    {"<i4", PTERON_INT32},     {"<i8", PTERON_INT64},       {"<f2", PTERON_FLOAT16},
+    {"<f4", PTERON_FLOAT32},   {"<f8", PTERON_FLOAT64},     {"|b1", PTERON_BOOL},
+    {"<u2", PTERON_UINT16},    {"<u4", PTERON_UINT32},      {"<u8", PTERON_UINT64},
+    {"<c8", PTERON_COMPLEX64}, {"<c16", PTERON_COMPLEX128},
 };
 
 const Descr* find_descr(pteron_dtype dtype) {
@@ -181,6 +183,14 @@ double element_value(pteron_dtype dtype, const char* data) {
       return static_cast<double>(load(int64_t()));
     case PTERON_UINT64:
       return static_cast<double>(load(uint64_t()));
+    case PTERON_COMPLEX64: {
+      const auto parts = load(std::array<float, 2>());
+      return std::hypot(static_cast<double>(parts[0]), static_cast<double>(parts[1]));
+    }
+    case PTERON_COMPLEX128: {
+      const auto parts = load(std::array<double, 2>());
+      return std::hypot(parts[0], parts[1]);
+    }
     case PTERON_FLOAT32:
       return load(float());
     case PTERON_FLOAT64:

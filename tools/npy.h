@@ -31,8 +31,8 @@ std::string write_npy(const Array& array);
 // What NumPy has in place of `dtype`, of the same size: uint16 for bfloat16, say; else `dtype`.
 pteron_dtype stored_dtype(pteron_dtype dtype);
 
-// The element at `data`, which may lie anywhere. Those that NumPy lacks and that are no 16-bit
-// float are taken as stored_dtype.
+// The element at `data`, which may lie anywhere; of a complex one, its absolute value. Those that
+// NumPy lacks and that are no 16-bit float are taken as stored_dtype.
 double element_value(pteron_dtype dtype, const char* data);
 
 }  // namespace tools

@@ -204,6 +204,16 @@ File lacking() {
   return encode(std::move(plans));
 }
 
+File complex_numbers() {
+  TensorDef def = tensor({2});
+  def.dtype = DType::Complex64;
+  MethodBuilder method("forward");
+  const ValueIndex x = method.add_planned(def);
+  std::vector<Plan> plans;
+  plans.push_back(method.finish({x}, {x}));
+  return encode(std::move(plans));
+}
+
 File results() {
   MethodBuilder method("forward");
   const ValueIndex x = method.add_planned(tensor({3}));

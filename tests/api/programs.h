@@ -35,6 +35,8 @@ File delegated();
 File openvino(const std::string& blob, const std::vector<std::string>& devices = {"CPU"});
 // forward(x) needs test::first.out, test::second.out and the delegate "TestBackend".
 File lacking();
+// forward(x) = x; complex64 [2]. Without instructions.
+File complex_numbers();
 // forward(x) = x, 7, 0.5, true, "text"; float32 [3]. Without instructions.
 File results();
 // forward(x) = x, without instructions and with the scalar inputs 3 (int), 2.5 (double), true, none

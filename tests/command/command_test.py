@@ -782,6 +782,14 @@ class Output(Made):
         done = self.run_command("run", "scalars.pte", *arguments)
         self.expect(done, WRONG_USE, "takes 6 inputs", "got 5", "string")
 
+    def test_complex_numbers_are_read_and_saved_as_they_are(self) -> None:
+        x = np.array([3 + 4j, -1j], np.complex64)
+        done = self.run_command("run", "complex.pte", "-i", self.save("x.npy", x), "-o", "y.npz")
+        self.expect(done, DONE, "complex64", "5 1")
+        y = np.load(self.folder / "y.npz")["out0"]
+        self.assertEqual(y.dtype, np.complex64)
+        np.testing.assert_array_equal(y, x)
+
     def test_bfloat16_is_saved_as_its_bits_and_taken_back(self) -> None:
         model = PORTABLE / "extra__bf16_add/model.pte"
         done = self.run_command("run", model, "-o", "y.npz", "--json")

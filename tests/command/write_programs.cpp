@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
       write(folder, "add", programs::add()) && write(folder, "dynamic", programs::add_dynamic()) &&
       write(folder, "state", programs::state()) && write(folder, "scalars", programs::scalars()) &&
       write(folder, "results", programs::results()) &&
+      write(folder, "complex", programs::complex_numbers()) &&
       write(folder, "lacking", programs::lacking()) &&
       write(folder, "openvino", programs::openvino(blob("add_one"))) &&
       write(folder, "failing", programs::openvino(blob("fail a wire came off"))) &&
