@@ -154,20 +154,20 @@ PTERON_TRUTH(BitwiseXor, static_cast<int64_t>(a) ^ static_cast<int64_t>(b))
 #undef PTERON_TRUTH
 
 template <typename Op>
-Result<void> tensors(Context&, const Args& args, const Kernel&) {
+Result<void> tensors(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   return map_binary(
-      a, b, args.tensor(2), result_type(a, b), [](auto x, auto y) { return Op::apply(x, y); },
-      std::is_same_v<Op, Multiply>);
+      &context, a, b, args.tensor(2), result_type(a, b),
+      [](auto x, auto y) { return Op::apply(x, y); }, std::is_same_v<Op, Multiply>);
 }
 
 template <typename Op>
-Result<void> with_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> with_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Scalar b = args.scalar(1);
   const DType type = result_type(a, b);
-  return map_unary(a, args.tensor(2), type, [b, type](auto x) {
+  return map_unary(&context, a, args.tensor(2), type, [b, type](auto x) {
     return Op::apply(x, scalar_operand<decltype(x)>(b, type));
   });
 }
@@ -188,12 +188,12 @@ Result<void> bitwise_scalar(Context& context, const Args& args, const Kernel& se
 
 // add and sub: b is multiplied by alpha first.
 template <typename Op>
-Result<void> with_alpha(Context&, const Args& args, const Kernel&) {
+Result<void> with_alpha(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   const Scalar alpha = args.scalar(2);
   return map_binary(
-      a, b, args.tensor(3), result_type(a, b),
+      &context, a, b, args.tensor(3), result_type(a, b),
       [alpha](auto x, auto y) {
         using T = decltype(x);
         const T factor = scalar_as<T>(alpha);
@@ -203,13 +203,13 @@ Result<void> with_alpha(Context&, const Args& args, const Kernel&) {
 }
 
 template <typename Op>
-Result<void> scalar_with_alpha(Context&, const Args& args, const Kernel&) {
+Result<void> scalar_with_alpha(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Scalar b = args.scalar(1);
   const Scalar alpha = args.scalar(2);
   DType compute = result_type(a, b);
   if (alpha.kind == ValueKind::Double && !is_float(compute)) compute = DType::Float32;
-  return map_unary(a, args.tensor(3), compute, [=](auto x) {
+  return map_unary(&context, a, args.tensor(3), compute, [=](auto x) {
     using T = decltype(x);
     return Op::apply(x, Multiply::apply(scalar_as<T>(alpha), scalar_as<T>(b)));
   });
@@ -264,18 +264,18 @@ struct Divide {
 
 DType true_division_type(DType type) { return is_float(type) ? type : DType::Float32; }
 
-Result<void> div_(Context&, const Args& args, const Kernel&) {
+Result<void> div_(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   return map_binary(
-      a, b, args.tensor(2), true_division_type(result_type(a, b)),
+      &context, a, b, args.tensor(2), true_division_type(result_type(a, b)),
       [](auto x, auto y) { return Divide::apply(x, y); }, true);
 }
 
-Result<void> div_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> div_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Scalar b = args.scalar(1);
-  return map_unary(a, args.tensor(2), true_division_type(result_type(a, b)),
+  return map_unary(&context, a, args.tensor(2), true_division_type(result_type(a, b)),
                    [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
 }
 
@@ -286,19 +286,19 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
   const DType type = result_type(a, b);
   if (!mode) {
     return map_binary(
-        a, b, args.tensor(3), true_division_type(type),
+        &context, a, b, args.tensor(3), true_division_type(type),
         [](auto x, auto y) { return Divide::apply(x, y); }, true);
   }
   (void)context;
   (void)self;
   PTERON_TRY(refuse_zero(a, b, type));
   if (*mode == "floor") {
-    return map_binary(a, b, args.tensor(3), type,
+    return map_binary(&context, a, b, args.tensor(3), type,
                       [](auto x, auto y) { return FloorDivide::apply(x, y); });
   }
   if (*mode == "trunc") {
     // PyTorch rounds the quotient to the tensors' type first.
-    return map_binary(a, b, args.tensor(3), type, [type](auto x, auto y) {
+    return map_binary(&context, a, b, args.tensor(3), type, [type](auto x, auto y) {
       using T = decltype(x);
       if constexpr (kIsInteger<T>) {
         return TruncatingDivide::apply(x, y);
@@ -312,10 +312,10 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
   return kernel_error("rounding mode is neither floor nor trunc");
 }
 
-Result<void> atan2_(Context&, const Args& args, const Kernel&) {
+Result<void> atan2_(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
-  return map_binary(a, b, args.tensor(2), true_division_type(result_type(a, b)),
+  return map_binary(&context, a, b, args.tensor(2), true_division_type(result_type(a, b)),
                     [](auto x, auto y) {
                       if constexpr (kIsInteger<decltype(x)>)
                         return x;
@@ -334,13 +334,13 @@ int64_t shift(int64_t x, int64_t by, int64_t width) {
 }
 
 template <bool kLeft>
-Result<void> shift_tensors(Context&, const Args& args, const Kernel&) {
+Result<void> shift_tensors(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   const DType type = result_type(a, b);
   if (is_float(type)) return kernel_error("shifts take integers");
   const auto width = static_cast<int64_t>(dtype_size(type) * 8);
-  return map_binary(a, b, args.tensor(2), type, [width](auto x, auto y) {
+  return map_binary(&context, a, b, args.tensor(2), type, [width](auto x, auto y) {
     return static_cast<decltype(x)>(
         shift<kLeft>(static_cast<int64_t>(x), static_cast<int64_t>(y), width));
   });
@@ -348,12 +348,12 @@ Result<void> shift_tensors(Context&, const Args& args, const Kernel&) {
 
 // __lshift__ and __rshift__ also take floats: times a power of 2.
 template <bool kLeft>
-Result<void> shift_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> shift_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Scalar by = args.scalar(1);
   const DType type = result_type(a, by);
   const auto width = static_cast<int64_t>(dtype_size(type) * 8);
-  return map_unary(a, args.tensor(2), type, [by, width](auto x) {
+  return map_unary(&context, a, args.tensor(2), type, [by, width](auto x) {
     using T = decltype(x);
     if constexpr (kIsInteger<T>)
       return shift<kLeft>(x, by.integer, width);
@@ -371,36 +371,36 @@ Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel& s
   (void)context;
   (void)self;
   if (!mode) {
-    return map_unary(a, out, true_division_type(type),
+    return map_unary(&context, a, out, true_division_type(type),
                      [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
   }
   if (!is_float(type) && b.integer == 0 && a.numel() > 0)
     return Error{Code::Failed, "integer division by zero"};
   if (*mode == "floor") {
-    return map_unary(a, out, type,
+    return map_unary(&context, a, out, type,
                      [b](auto x) { return FloorDivide::apply(x, scalar_as<decltype(x)>(b)); });
   }
   if (*mode == "trunc") {
-    return map_unary(a, out, type,
+    return map_unary(&context, a, out, type,
                      [b](auto x) { return TruncatingDivide::apply(x, scalar_as<decltype(x)>(b)); });
   }
   return kernel_error("rounding mode is neither floor nor trunc");
 }
 
-Result<void> rsub_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> rsub_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Scalar b = args.scalar(1);
   const Scalar alpha = args.scalar(2);
-  return map_unary(a, args.tensor(3), result_type(a, b), [=](auto x) {
+  return map_unary(&context, a, args.tensor(3), result_type(a, b), [=](auto x) {
     using T = decltype(x);
     return Subtract::apply(scalar_as<T>(b), Multiply::apply(scalar_as<T>(alpha), x));
   });
 }
 
-Result<void> pow_of_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> pow_of_scalar(Context& context, const Args& args, const Kernel&) {
   const Scalar base = args.scalar(0);
   const Tensor& exponent = args.tensor(1);
-  return map_unary(exponent, args.tensor(2), result_type(exponent, base),
+  return map_unary(&context, exponent, args.tensor(2), result_type(exponent, base),
                    [base](auto x) { return Power::apply(scalar_as<decltype(x)>(base), x); });
 }
 

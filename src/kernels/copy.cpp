@@ -49,7 +49,7 @@ Result<void> convert_copy(const Tensor& in, Tensor& out) {
     return {};
   }
   const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Int64;
-  return map_unary(in, out, compute, [](auto x) { return x; });
+  return map_unary(nullptr, in, out, compute, [](auto x) { return x; });
 }
 
 namespace {
@@ -84,11 +84,11 @@ Result<void> copy_in_place(Context&, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> copy_out(Context&, const Args& args, const Kernel&) {
+Result<void> copy_out(Context& context, const Args& args, const Kernel&) {
   const Tensor& self = args.tensor(0);
   const Tensor& from = args.tensor(1);
   Tensor& out = args.tensor(3);
-  return map_binary(self, from, out, is_float(from.dtype()) ? from.dtype() : DType::Int64,
+  return map_binary(&context, self, from, out, is_float(from.dtype()) ? from.dtype() : DType::Int64,
                     [](auto, auto y) { return y; });
 }
 

@@ -217,6 +217,16 @@ bool Walk::add(std::span<const int64_t> sizes, std::span<const int64_t> strides)
   return true;
 }
 
+bool Walk::prepare() {
+  for (size_t d = 0; d < rank_; ++d) {
+    if (sizes_[d] == 0) return false;
+  }
+  join();
+  rows_ = 1;
+  for (size_t d = 0; d + 1 < rank_; ++d) rows_ *= sizes_[d];
+  return true;
+}
+
 void Walk::join() {
   size_t kept = 0;
   for (size_t d = 0; d < rank_; ++d) {

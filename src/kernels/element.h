@@ -84,41 +84,74 @@ class Walk {
 
   // Calls row(offsets, strides, n) for each innermost run: offsets and strides a number an operand.
   template <typename Row>
-  void run(Row&& row);
+  void run(Row&& row) {
+    if (prepare()) run_rows(0, rows_, row);
+  }
+  // The same, shared among the context's threads where it is worth that (and there is a context):
+  // runs may be cut, and come in any order.
+  template <typename Row>
+  void share(KernelContext* context, Row&& row);
 
  private:
+  bool prepare();  // False if there is nothing to visit.
   void join();
+  template <typename Row>
+  void run_rows(int64_t begin, int64_t end, Row&& row) const;
+
   size_t rank_;
   int operands_ = 0;
+  int64_t rows_ = 0;
   std::array<int64_t, kMaxRank + 1> sizes_{};
   std::array<std::array<int64_t, kMaxRank + 1>, kMaxOperands> strides_{};
 };
 
 template <typename Row>
-void Walk::run(Row&& row) {
-  for (size_t d = 0; d < rank_; ++d) {
-    if (sizes_[d] == 0) return;
-  }
-  join();
+void Walk::run_rows(int64_t begin, int64_t end, Row&& row) const {
   std::array<int64_t, kMaxOperands> offsets{};
   std::array<int64_t, kMaxOperands> inner{};
-  for (int k = 0; k < operands_; ++k)
-    inner[static_cast<size_t>(k)] = strides_[static_cast<size_t>(k)][rank_ - 1];
+  const auto operands = static_cast<size_t>(operands_);
+  for (size_t k = 0; k < operands; ++k) inner[k] = strides_[k][rank_ - 1];
   std::array<int64_t, kMaxRank + 1> index{};
-  while (true) {
+  int64_t rest = begin;
+  for (size_t d = rank_ - 1; d-- > 0;) {
+    index[d] = rest % sizes_[d];
+    rest /= sizes_[d];
+    for (size_t k = 0; k < operands; ++k) offsets[k] += strides_[k][d] * index[d];
+  }
+  for (int64_t at = begin; at < end; ++at) {
     row(offsets, inner, sizes_[rank_ - 1]);
-    size_t d = rank_ - 1;
-    while (true) {
-      if (d == 0) return;
-      --d;
-      for (int k = 0; k < operands_; ++k)
-        offsets[static_cast<size_t>(k)] += strides_[static_cast<size_t>(k)][d];
+    for (size_t d = rank_ - 1; d-- > 0;) {
+      for (size_t k = 0; k < operands; ++k) offsets[k] += strides_[k][d];
       if (++index[d] < sizes_[d]) break;
-      for (int k = 0; k < operands_; ++k) {
-        offsets[static_cast<size_t>(k)] -= strides_[static_cast<size_t>(k)][d] * sizes_[d];
-      }
+      for (size_t k = 0; k < operands; ++k) offsets[k] -= strides_[k][d] * sizes_[d];
       index[d] = 0;
     }
+  }
+}
+
+template <typename Row>
+void Walk::share(KernelContext* context, Row&& row) {
+  if (!prepare()) return;
+  constexpr int64_t kGrain = 16384;  // Elements that are worth a thread.
+  const int64_t n = sizes_[rank_ - 1];
+  if (context == nullptr || n <= kGrain / rows_) {
+    run_rows(0, rows_, row);
+  } else if (rows_ > 1) {
+    context->parallel(static_cast<size_t>(rows_),
+                      static_cast<size_t>(std::max<int64_t>(1, kGrain / n)),
+                      [&](size_t begin, size_t end) {
+                        run_rows(static_cast<int64_t>(begin), static_cast<int64_t>(end), row);
+                      });
+  } else {
+    std::array<int64_t, kMaxOperands> inner{};
+    for (size_t k = 0; k < static_cast<size_t>(operands_); ++k) inner[k] = strides_[k][rank_ - 1];
+    context->parallel(static_cast<size_t>(n), static_cast<size_t>(kGrain),
+                      [&](size_t begin, size_t end) {
+                        std::array<int64_t, kMaxOperands> offsets{};
+                        for (size_t k = 0; k < static_cast<size_t>(operands_); ++k)
+                          offsets[k] = inner[k] * static_cast<int64_t>(begin);
+                        row(offsets, inner, static_cast<int64_t>(end - begin));
+                      });
   }
 }
 
@@ -134,35 +167,63 @@ Result<Shape> broadcast_shapes(std::span<const Tensor* const> tensors);
 // here.
 Result<int> wrap_dim(int64_t dim, int rank);
 
-// Applies op(C) -> C to each element of `in`, computing in `compute`, into `out` (resized to in's
-// shape).
-template <typename Op>
-Result<void> map_unary(const Tensor& in, Tensor& out, DType compute, Op&& op) {
+// Whether C is how elements of the dtype are stored.
+template <typename C>
+constexpr bool is_stored_as(DType dtype) {
+  if constexpr (std::is_same_v<C, float>)
+    return dtype == DType::Float32;
+  else if constexpr (std::is_same_v<C, double>)
+    return dtype == DType::Float64;
+  else
+    return dtype == DType::Int64;
+}
+
+// Calls run(x, y, n), which computes n elements y from x, both dense arrays of C, for all of `in`,
+// computing in `compute`, into `out` (resized to in's shape). Shared among threads.
+template <typename Run>
+Result<void> map_runs(KernelContext* context, const Tensor& in, Tensor& out, DType compute,
+                      Run&& run) {
   if (!is_number(in.dtype()) || !is_number(out.dtype())) return kernel_error("dtype not supported");
   PTERON_TRY(out.resize(in.sizes()));
   return with_compute_type(compute, [&](auto type) -> Result<void> {
     using C = decltype(type);
     Walk walk(out.sizes());
     if (!walk.add(out) || !walk.add(in)) return kernel_error("shapes do not fit");
-    walk.run([&](const auto& at, const auto& stride, int64_t n) {
+    const bool as_stored = is_stored_as<C>(in.dtype()) && is_stored_as<C>(out.dtype());
+    walk.share(context, [&](const auto& at, const auto& stride, int64_t n) {
+      if (as_stored && stride[0] == 1 && stride[1] == 1) {
+        run(static_cast<const C*>(in.raw()) + at[1], static_cast<C*>(out.raw()) + at[0], n);
+        return;
+      }
       constexpr int64_t kRun = 512;
-      C buffer[kRun];
+      C x[kRun];
+      C y[kRun];
       for (int64_t i = 0; i < n; i += kRun) {
         const int64_t m = std::min(kRun, n - i);
-        load(in.dtype(), in.raw(), at[1] + i * stride[1], stride[1], m, buffer);
-        for (int64_t k = 0; k < m; ++k) buffer[k] = static_cast<C>(op(buffer[k]));
-        store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, buffer);
+        load(in.dtype(), in.raw(), at[1] + i * stride[1], stride[1], m, x);
+        run(static_cast<const C*>(x), y, m);
+        store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, y);
       }
     });
     return {};
   });
 }
 
+// The same with op(C) -> C for each element.
+template <typename Op>
+Result<void> map_unary(KernelContext* context, const Tensor& in, Tensor& out, DType compute,
+                       Op&& op) {
+  return map_runs(context, in, out, compute, [&op](const auto* x, auto* y, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = static_cast<std::remove_reference_t<decltype(*y)>>(op(x[i]));
+  });
+}
+
 // The same for two operands, which broadcast. keeps_scalars: an operand without dimensions is not
 // rounded to float16 or bfloat16 first, as PyTorch's arithmetic does not.
 template <typename Op>
-Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType compute, Op&& op,
-                        bool keeps_scalars = false) {
+Result<void> map_binary(KernelContext* context, const Tensor& a, const Tensor& b, Tensor& out,
+                        DType compute, Op&& op, bool keeps_scalars = false) {
   if (!is_number(a.dtype()) || !is_number(b.dtype()) || !is_number(out.dtype()))
     return kernel_error("dtype not supported");
   const Tensor* operands[] = {&a, &b};
@@ -177,7 +238,28 @@ Result<void> map_binary(const Tensor& a, const Tensor& b, Tensor& out, DType com
     Walk walk(out.sizes());
     if (!walk.add(out) || !walk.add(a) || !walk.add(b))
       return kernel_error("shapes do not broadcast");
-    walk.run([&](const auto& at, const auto& stride, int64_t n) {
+    const bool as_stored = is_stored_as<C>(compute) && a.dtype() == compute &&
+                           b.dtype() == compute && out.dtype() == compute;
+    walk.share(context, [&](const auto& at, const auto& stride, int64_t n) {
+      if (as_stored && stride[0] == 1) {
+        const C* p = static_cast<const C*>(a.raw()) + at[1];
+        const C* q = static_cast<const C*>(b.raw()) + at[2];
+        C* r = static_cast<C*>(out.raw()) + at[0];
+        if (stride[1] == 1 && stride[2] == 1) {
+          for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(p[i], q[i]));
+          return;
+        }
+        if (stride[1] == 1 && stride[2] == 0) {
+          const C right = *q;
+          for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(p[i], right));
+          return;
+        }
+        if (stride[1] == 0 && stride[2] == 1) {
+          const C left = *p;
+          for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(left, q[i]));
+          return;
+        }
+      }
       constexpr int64_t kRun = 512;
       C x[kRun];
       C y[kRun];
@@ -218,17 +300,6 @@ void walk_in_order(const Tensor& tensor, Run&& run) {
     run(done, at[0], strides[0], n);
     done += n;
   });
-}
-
-// Whether C is how elements of the dtype are stored.
-template <typename C>
-constexpr bool is_stored_as(DType dtype) {
-  if constexpr (std::is_same_v<C, float>)
-    return dtype == DType::Float32;
-  else if constexpr (std::is_same_v<C, double>)
-    return dtype == DType::Float64;
-  else
-    return dtype == DType::Int64;
 }
 
 // A dense row-major copy of a tensor as C, in scratch memory.

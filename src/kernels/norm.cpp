@@ -1,10 +1,12 @@
 // Normalizations and softmax.
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 
 namespace pteron {
 namespace {
@@ -23,6 +25,42 @@ Result<void> check_float(const Tensor& in, const Tensor& out) {
   return {};
 }
 
+// One row of a softmax, `stride` apart; x and y may be the same.
+template <bool kLog, typename C>
+void softmax_row(const C* x, C* y, int64_t size, int64_t stride) {
+  if constexpr (std::is_same_v<C, float>) {
+    if (stride == 1) {
+      const VectorFunctions& vector = vector_functions();
+      const float greatest = vector.maximum(x, size);
+      if constexpr (kLog) {
+        float sum = 0;
+        constexpr int64_t kRun = 512;
+        float buffer[kRun];
+        for (int64_t i = 0; i < size; i += kRun)
+          sum += vector.exp_sum(x + i, greatest, buffer, std::min(kRun, size - i));
+        const float rest = std::log(sum);
+        for (int64_t i = 0; i < size; ++i) y[i] = x[i] - greatest - rest;
+      } else {
+        const float sum = vector.exp_sum(x, greatest, y, size);
+        vector.scale(y, 1 / sum, 0, y, size);
+      }
+      return;
+    }
+  }
+  C greatest = x[0];
+  for (int64_t i = 1; i < size; ++i)
+    greatest = x[i * stride] > greatest || is_nan(x[i * stride]) ? x[i * stride] : greatest;
+  C sum = 0;
+  for (int64_t i = 0; i < size; ++i) sum += std::exp(x[i * stride] - greatest);
+  const C rest = std::log(sum);
+  for (int64_t i = 0; i < size; ++i) {
+    if constexpr (kLog)
+      y[i * stride] = x[i * stride] - greatest - rest;
+    else
+      y[i * stride] = std::exp(x[i * stride] - greatest) / sum;
+  }
+}
+
 template <bool kLog>
 Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
@@ -33,29 +71,21 @@ Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
   if (in.numel() == 0) return {};
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    C* e = load_all<C>(context, in);
+    const C* x = elements<C>(context, in);
+    Results<C> results(context, out);
+    C* y = results.data();
     int64_t inner = 1;
     for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
     const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
     const int64_t rows = in.numel() / size;
-    context.parallel(static_cast<size_t>(rows), 64, [=](size_t begin, size_t end) {
+    const auto grain = static_cast<size_t>(std::max<int64_t>(1, 4096 / size));
+    context.parallel(static_cast<size_t>(rows), grain, [=](size_t begin, size_t end) {
       for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
-        C* row = e + r / inner * size * inner + r % inner;
-        C greatest = row[0];
-        for (int64_t i = 1; i < size; ++i)
-          greatest = row[i * inner] > greatest ? row[i * inner] : greatest;
-        C sum = 0;
-        for (int64_t i = 0; i < size; ++i) sum += std::exp(row[i * inner] - greatest);
-        if (kLog) {
-          const C shift = greatest + std::log(sum);
-          for (int64_t i = 0; i < size; ++i) row[i * inner] -= shift;
-        } else {
-          for (int64_t i = 0; i < size; ++i)
-            row[i * inner] = std::exp(row[i * inner] - greatest) / sum;
-        }
+        const int64_t at = r / inner * size * inner + r % inner;
+        softmax_row<kLog>(x + at, y + at, size, inner);
       }
     });
-    store_all(e, out);
+    results.store();
     return {};
   });
 }
@@ -85,20 +115,26 @@ Result<void> batch_norm_inference(Context& context, const Args& args, const Kern
   }
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    C* e = load_all<C>(context, in);
-    const C* m = load_all<C>(context, mean);
-    const C* v = load_all<C>(context, variance);
-    const C* w = weight ? load_all<C>(context, *weight) : nullptr;
-    const C* b = bias ? load_all<C>(context, *bias) : nullptr;
+    const C* x = elements<C>(context, in);
+    const C* m = elements<C>(context, mean);
+    const C* v = elements<C>(context, variance);
+    const C* w = weight ? elements<C>(context, *weight) : nullptr;
+    const C* b = bias ? elements<C>(context, *bias) : nullptr;
+    Results<C> results(context, out);
+    C* y = results.data();
     int64_t inner = 1;
     for (int d = 2; d < in.rank(); ++d) inner *= in.size(d);
-    for (int64_t i = 0; i < in.size(0) * channels; ++i) {
-      const int64_t c = i % channels;
-      const C scale = (w ? w[c] : C(1)) / std::sqrt(v[c] + static_cast<C>(epsilon));
-      const C shift = (b ? b[c] : C(0)) - m[c] * scale;
-      for (int64_t k = 0; k < inner; ++k) e[i * inner + k] = e[i * inner + k] * scale + shift;
-    }
-    store_all(e, out);
+    const auto planes = static_cast<size_t>(in.size(0) * channels);
+    const auto grain = static_cast<size_t>(16384 / std::max<int64_t>(inner, 1) + 1);
+    context.parallel(planes, grain, [=](size_t begin, size_t end) {
+      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
+        const int64_t c = i % channels;
+        const C scale = (w ? w[c] : C(1)) / std::sqrt(v[c] + static_cast<C>(epsilon));
+        const C shift = (b ? b[c] : C(0)) - m[c] * scale;
+        for (int64_t k = 0; k < inner; ++k) y[i * inner + k] = x[i * inner + k] * scale + shift;
+      }
+    });
+    results.store();
     return {};
   });
 }
@@ -179,25 +215,47 @@ Result<void> batch_norm_without_statistics(Context& context, const Args& args, c
   return batch_norm_training(context, args, 6, nullptr, nullptr, 0, args.real(5));
 }
 
-// Normalizes runs of `size` elements; weight and bias are called with the element's index.
-template <typename C, typename Affine>
-void normalize(C* e, int64_t rows, int64_t size, double epsilon, C* means, C* rstds,
-               Affine&& affine) {
-  for (int64_t r = 0; r < rows; ++r) {
-    C* row = e + r * size;
-    double sum = 0;
-    for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(row[i]);
-    const double mean = sum / static_cast<double>(size);
-    double squares = 0;
+// Mean and 1 / deviation of a run.
+template <typename C>
+std::pair<double, double> moments(const C* x, int64_t size, double epsilon) {
+  double sum = 0;
+  double squares = 0;
+  const auto count = static_cast<double>(size);
+  if constexpr (std::is_same_v<C, float>) {
+    const VectorFunctions& vector = vector_functions();
+    sum = static_cast<double>(vector.sum(x, size));
+    // The mean as a float, and what that leaves out put right.
+    const auto middle = static_cast<float>(sum / count);
+    const double off = sum / count - static_cast<double>(middle);
+    squares = static_cast<double>(vector.sum_of_squares(x, middle, size)) - count * off * off;
+  } else {
+    for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(x[i]);
+    const double mean = sum / count;
     for (int64_t i = 0; i < size; ++i)
-      squares += (static_cast<double>(row[i]) - mean) * (static_cast<double>(row[i]) - mean);
-    const double rstd = 1 / std::sqrt(squares / static_cast<double>(size) + epsilon);
-    means[r] = static_cast<C>(mean);
-    rstds[r] = static_cast<C>(rstd);
-    for (int64_t i = 0; i < size; ++i) {
-      row[i] = affine(r * size + i, static_cast<C>((static_cast<double>(row[i]) - mean) * rstd));
-    }
+      squares += (static_cast<double>(x[i]) - mean) * (static_cast<double>(x[i]) - mean);
   }
+  return {sum / count, 1 / std::sqrt(squares / count + epsilon)};
+}
+
+// Normalizes runs of `size` elements of x into y. factor and term are called with the element's
+// index.
+template <typename C, typename Factor, typename Term>
+void normalize(Context& context, const C* x, C* y, int64_t rows, int64_t size, double epsilon,
+               C* means, C* rstds, Factor&& factor, Term&& term) {
+  const auto grain = static_cast<size_t>(8192 / std::max<int64_t>(size, 1) + 1);
+  context.parallel(static_cast<size_t>(rows), grain, [&](size_t begin, size_t end) {
+    for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
+      const C* from = x + r * size;
+      C* to = y + r * size;
+      const auto [mean, rstd] = moments(from, size, epsilon);
+      means[r] = static_cast<C>(mean);
+      rstds[r] = static_cast<C>(rstd);
+      const auto m = static_cast<C>(mean);
+      const auto s = static_cast<C>(rstd);
+      for (int64_t i = 0; i < size; ++i)
+        to[i] = (from[i] - m) * s * factor(r * size + i) + term(r * size + i);
+    }
+  });
 }
 
 Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
@@ -237,16 +295,18 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
   }
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    C* e = load_all<C>(context, in);
-    const C* w = weight ? load_all<C>(context, *weight) : nullptr;
-    const C* b = bias ? load_all<C>(context, *bias) : nullptr;
+    const C* x = elements<C>(context, in);
+    const C* w = weight ? elements<C>(context, *weight) : nullptr;
+    const C* b = bias ? elements<C>(context, *bias) : nullptr;
+    Results<C> results(context, out);
     const int64_t rows = in.numel() / size;
     C* means = context.scratch_array<C>(static_cast<size_t>(rows));
     C* rstds = context.scratch_array<C>(static_cast<size_t>(rows));
-    normalize(e, rows, size, epsilon, means, rstds, [&](int64_t i, C x) {
-      return x * (w ? w[i % size] : C(1)) + (b ? b[i % size] : C(0));
-    });
-    store_all(e, out);
+    normalize(
+        context, x, results.data(), rows, size, epsilon, means, rstds,
+        [=](int64_t i) { return w ? w[i % size] : C(1); },
+        [=](int64_t i) { return b ? b[i % size] : C(0); });
+    results.store();
     store_all(means, args.tensor(6));
     store_all(rstds, args.tensor(7));
     return {};
@@ -277,19 +337,21 @@ Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
   if (in.numel() == 0) return {};
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    C* e = load_all<C>(context, in);
-    const C* w = weight ? load_all<C>(context, *weight) : nullptr;
-    const C* b = bias ? load_all<C>(context, *bias) : nullptr;
+    const C* x = elements<C>(context, in);
+    const C* w = weight ? elements<C>(context, *weight) : nullptr;
+    const C* b = bias ? elements<C>(context, *bias) : nullptr;
+    Results<C> results(context, out);
     const int64_t rows = in.size(0) * groups;
     const int64_t size = in.numel() / rows;
     const int64_t inner = in.numel() / (in.size(0) * in.size(1));
     C* means = context.scratch_array<C>(static_cast<size_t>(rows));
     C* rstds = context.scratch_array<C>(static_cast<size_t>(rows));
-    normalize(e, rows, size, epsilon, means, rstds, [&](int64_t i, C x) {
-      const int64_t c = i / inner % in.size(1);
-      return x * (w ? w[c] : C(1)) + (b ? b[c] : C(0));
-    });
-    store_all(e, out);
+    const int64_t channels = in.size(1);
+    normalize(
+        context, x, results.data(), rows, size, epsilon, means, rstds,
+        [=](int64_t i) { return w ? w[i / inner % channels] : C(1); },
+        [=](int64_t i) { return b ? b[i / inner % channels] : C(0); });
+    results.store();
     store_all(means, args.tensor(9));
     store_all(rstds, args.tensor(10));
     return {};

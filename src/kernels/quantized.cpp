@@ -27,7 +27,7 @@ double quantize(double x, float inverse, double zero, double low, double high) {
   return std::min(std::max(low, rounded + zero), high);
 }
 
-Result<void> quantize_with(const Args& args, double scale, double zero) {
+Result<void> quantize_with(Context& context, const Args& args, double scale, double zero) {
   const auto low = static_cast<double>(args.integer(3));
   const auto high = static_cast<double>(args.integer(4));
   const Tensor& in = args.tensor(0);
@@ -36,36 +36,36 @@ Result<void> quantize_with(const Args& args, double scale, double zero) {
     return kernel_error("quantize of " + in.describe() + " into " + out.describe() + " by " +
                         std::to_string(scale));
   const float inverse = 1.0f / static_cast<float>(scale);
-  return map_unary(in, out, DType::Float64, [=](auto x) {
+  return map_unary(&context, in, out, DType::Float64, [=](auto x) {
     return static_cast<decltype(x)>(quantize(static_cast<double>(x), inverse, zero, low, high));
   });
 }
-Result<void> quantize_per_tensor(Context&, const Args& args, const Kernel&) {
-  return quantize_with(args, args.real(1), static_cast<double>(args.integer(2)));
+Result<void> quantize_per_tensor(Context& context, const Args& args, const Kernel&) {
+  return quantize_with(context, args, args.real(1), static_cast<double>(args.integer(2)));
 }
-Result<void> quantize_by_tensors(Context&, const Args& args, const Kernel&) {
+Result<void> quantize_by_tensors(Context& context, const Args& args, const Kernel&) {
   PTERON_ASSIGN(const double scale, read_number(args.tensor(1), "the scale"));
   PTERON_ASSIGN(const double zero, read_number(args.tensor(2), "the zero point"));
-  return quantize_with(args, scale, zero);
+  return quantize_with(context, args, scale, zero);
 }
 
-Result<void> dequantize_with(const Args& args, double scale_value, int64_t zero) {
+Result<void> dequantize_with(Context& context, const Args& args, double scale_value, int64_t zero) {
   const auto scale = static_cast<float>(scale_value);
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(7);
   if (is_float(in.dtype()) || !is_float(out.dtype()))
     return kernel_error("dequantize of " + in.describe() + " into " + out.describe());
-  return map_unary(in, out, DType::Float64, [=](auto x) {
+  return map_unary(&context, in, out, DType::Float64, [=](auto x) {
     return static_cast<decltype(x)>(static_cast<float>(static_cast<int64_t>(x) - zero) * scale);
   });
 }
-Result<void> dequantize_per_tensor(Context&, const Args& args, const Kernel&) {
-  return dequantize_with(args, args.real(1), args.integer(2));
+Result<void> dequantize_per_tensor(Context& context, const Args& args, const Kernel&) {
+  return dequantize_with(context, args, args.real(1), args.integer(2));
 }
-Result<void> dequantize_by_tensors(Context&, const Args& args, const Kernel&) {
+Result<void> dequantize_by_tensors(Context& context, const Args& args, const Kernel&) {
   PTERON_ASSIGN(const double scale, read_number(args.tensor(1), "the scale"));
   PTERON_ASSIGN(const double zero, read_number(args.tensor(2), "the zero point"));
-  return dequantize_with(args, scale, Scalar{ValueKind::Double, 0, zero}.to<int64_t>());
+  return dequantize_with(context, args, scale, Scalar{ValueKind::Double, 0, zero}.to<int64_t>());
 }
 
 // Scale and zero point for a whole tensor, so that its least and greatest values fit, and 0 is
@@ -189,7 +189,7 @@ Result<void> dequantize_per_token(Context& context, const Args& args, const Kern
 
 // The sum of two quantized tensors, quantized. Arguments: each of a, b and the result has a scale,
 // a zero point, a least and a greatest number.
-Result<void> quantized_add(Context&, const Args& args, const Kernel&) {
+Result<void> quantized_add(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(5);
   Tensor& out = args.tensor(14);
@@ -204,7 +204,7 @@ Result<void> quantized_add(Context&, const Args& args, const Kernel&) {
   const double zero = static_cast<double>(args.integer(11));
   const auto low = static_cast<double>(args.integer(12));
   const auto high = static_cast<double>(args.integer(13));
-  return map_binary(a, b, out, DType::Float64, [=](auto x, auto y) {
+  return map_binary(&context, a, b, out, DType::Float64, [=](auto x, auto y) {
     const float left = static_cast<float>(static_cast<int64_t>(x) - a_zero) * a_scale;
     const float right = static_cast<float>(static_cast<int64_t>(y) - b_zero) * b_scale;
     return static_cast<decltype(x)>(

@@ -5,6 +5,7 @@
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 
 namespace pteron {
 namespace {
@@ -13,11 +14,11 @@ using Context = KernelContext;
 
 // Functions of real numbers: integers are taken as float32, as in PyTorch.
 template <typename Op>
-Result<void> real_function(const Args& args, Op op) {
+Result<void> real_function(Context& context, const Args& args, Op op) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(args.size() - 1);
   const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Float32;
-  return map_unary(in, out, compute, [op](auto x) {
+  return map_unary(&context, in, out, compute, [op](auto x) {
     if constexpr (std::is_floating_point_v<decltype(x)>)
       return op(x);
     else
@@ -25,26 +26,47 @@ Result<void> real_function(const Args& args, Op op) {
   });
 }
 
+// The same for functions that have vector code for float32.
+template <typename Op>
+Result<void> vector_function(Context& context, const Args& args, RowFunction function, Op op) {
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(args.size() - 1);
+  const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Float32;
+  return map_runs(&context, in, out, compute, [=](const auto* x, auto* y, int64_t n) {
+    using C = std::remove_reference_t<decltype(*y)>;
+    if constexpr (std::is_same_v<C, float>) {
+      vector_functions().run(function, x, y, n);
+    } else if constexpr (std::is_same_v<C, double>) {
+      for (int64_t i = 0; i < n; ++i) y[i] = op(x[i]);
+    }
+  });
+}
+
 // Functions that keep integers what they are.
 template <typename Op>
-Result<void> same_function(const Args& args, Op op) {
+Result<void> same_function(Context& context, const Args& args, Op op) {
   const Tensor& in = args.tensor(0);
-  return map_unary(in, args.tensor(args.size() - 1), in.dtype(), op);
+  return map_unary(&context, in, args.tensor(args.size() - 1), in.dtype(), op);
 }
 
 // Each is one function of a real number, or of any number.
-#define PTERON_REAL(name, expression)                                             \
-  Result<void> name(Context&, const Args& args, const Kernel&) {                  \
-    return real_function(args, [](auto x) -> decltype(x) { return expression; }); \
+#define PTERON_REAL(name, expression)                                                      \
+  Result<void> name(Context& context, const Args& args, const Kernel&) {                   \
+    return real_function(context, args, [](auto x) -> decltype(x) { return expression; }); \
   }
-#define PTERON_ROUNDING(name, expression)                        \
-  Result<void> name(Context&, const Args& args, const Kernel&) { \
-    return same_function(args, [](auto x) -> decltype(x) {       \
-      if constexpr (std::is_floating_point_v<decltype(x)>)       \
-        return expression;                                       \
-      else                                                       \
-        return x;                                                \
-    });                                                          \
+#define PTERON_VECTOR(name, function, expression)                        \
+  Result<void> name(Context& context, const Args& args, const Kernel&) { \
+    return vector_function(context, args, RowFunction::function,         \
+                           [](double x) { return expression; });         \
+  }
+#define PTERON_ROUNDING(name, expression)                                \
+  Result<void> name(Context& context, const Args& args, const Kernel&) { \
+    return same_function(context, args, [](auto x) -> decltype(x) {      \
+      if constexpr (std::is_floating_point_v<decltype(x)>)               \
+        return expression;                                               \
+      else                                                               \
+        return x;                                                        \
+    });                                                                  \
   }
 
 PTERON_REAL(acos_, std::acos(x))
@@ -55,30 +77,31 @@ PTERON_REAL(atan_, std::atan(x))
 PTERON_REAL(atanh_, std::atanh(x))
 PTERON_REAL(cos_, std::cos(x))
 PTERON_REAL(cosh_, std::cosh(x))
-PTERON_REAL(erf_, std::erf(x))
-PTERON_REAL(exp_, std::exp(x))
-PTERON_REAL(expm1_, std::expm1(x))
-PTERON_REAL(log_, std::log(x))
+PTERON_VECTOR(erf_, Erf, std::erf(x))
+PTERON_VECTOR(exp_, Exp, std::exp(x))
+PTERON_VECTOR(expm1_, Expm1, std::expm1(x))
+PTERON_VECTOR(log_, Log, std::log(x))
 PTERON_REAL(log10_, std::log10(x))
-PTERON_REAL(log1p_, std::log1p(x))
+PTERON_VECTOR(log1p_, Log1p, std::log1p(x))
 PTERON_REAL(log2_, std::log2(x))
 PTERON_REAL(reciprocal_, 1 / x)
 PTERON_REAL(rsqrt_, 1 / std::sqrt(x))
-PTERON_REAL(sigmoid_, 1 / (1 + std::exp(-x)))
+PTERON_VECTOR(sigmoid_, Sigmoid, 1 / (1 + std::exp(-x)))
 PTERON_REAL(sin_, std::sin(x))
 PTERON_REAL(sinh_, std::sinh(x))
 PTERON_REAL(sqrt_, std::sqrt(x))
 PTERON_REAL(tan_, std::tan(x))
-PTERON_REAL(tanh_, std::tanh(x))
+PTERON_VECTOR(tanh_, Tanh, std::tanh(x))
 PTERON_ROUNDING(ceil_, std::ceil(x))
 PTERON_ROUNDING(floor_, std::floor(x))
 PTERON_ROUNDING(round_, std::nearbyint(x))  // Half to even.
 PTERON_ROUNDING(trunc_, std::trunc(x))
 #undef PTERON_REAL
+#undef PTERON_VECTOR
 #undef PTERON_ROUNDING
 
-Result<void> abs_(Context&, const Args& args, const Kernel&) {
-  return same_function(args, [](auto x) -> decltype(x) {
+Result<void> abs_(Context& context, const Args& args, const Kernel&) {
+  return same_function(context, args, [](auto x) -> decltype(x) {
     if constexpr (std::is_floating_point_v<decltype(x)>)
       return std::fabs(x);
     else
@@ -86,8 +109,8 @@ Result<void> abs_(Context&, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> neg_(Context&, const Args& args, const Kernel&) {
-  return same_function(args, [](auto x) -> decltype(x) {
+Result<void> neg_(Context& context, const Args& args, const Kernel&) {
+  return same_function(context, args, [](auto x) -> decltype(x) {
     if constexpr (std::is_floating_point_v<decltype(x)>)
       return -x;
     else
@@ -95,65 +118,61 @@ Result<void> neg_(Context&, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> relu_(Context&, const Args& args, const Kernel&) {
+Result<void> relu_(Context& context, const Args& args, const Kernel&) {
   // NaN stays: the comparison with it is false.
-  return same_function(args, [](auto x) -> decltype(x) { return x < 0 ? 0 : x; });
+  return same_function(context, args, [](auto x) -> decltype(x) { return x < 0 ? 0 : x; });
 }
 
-Result<void> logical_not_(Context&, const Args& args, const Kernel&) {
-  return same_function(args, [](auto x) -> decltype(x) { return x == 0; });
+Result<void> logical_not_(Context& context, const Args& args, const Kernel&) {
+  return same_function(context, args, [](auto x) -> decltype(x) { return x == 0; });
 }
 
-Result<void> bitwise_not_(Context&, const Args& args, const Kernel&) {
+Result<void> bitwise_not_(Context& context, const Args& args, const Kernel&) {
   const bool is_bool = args.tensor(0).dtype() == DType::Bool;
   if (is_float(args.tensor(0).dtype())) return kernel_error("bitwise_not takes integers");
-  return same_function(args, [is_bool](auto x) -> decltype(x) {
+  return same_function(context, args, [is_bool](auto x) -> decltype(x) {
     const auto bits = static_cast<int64_t>(x);
     return static_cast<decltype(x)>(is_bool ? bits == 0 : ~bits);
   });
 }
 
-Result<void> gelu_(Context&, const Args& args, const Kernel&) {
+Result<void> gelu_(Context& context, const Args& args, const Kernel&) {
   const auto approximate = args.string(1);
   if (approximate && *approximate == "tanh") {
-    return real_function(args, [](auto x) {
-      using T = decltype(x);
-      const T inner =
-          static_cast<T>(0.7978845608028654) * (x + static_cast<T>(0.044715) * x * x * x);
-      return static_cast<T>(0.5) * x * (1 + std::tanh(inner));
+    return vector_function(context, args, RowFunction::GeluTanh, [](double x) {
+      const double inner = 0.7978845608028654 * (x + 0.044715 * x * x * x);
+      return 0.5 * x * (1 + std::tanh(inner));
     });
   }
-  return real_function(args, [](auto x) {
-    using T = decltype(x);
-    return x * static_cast<T>(0.5) * (1 + std::erf(x * static_cast<T>(0.7071067811865476)));
-  });
+  return vector_function(context, args, RowFunction::Gelu,
+                         [](double x) { return x * 0.5 * (1 + std::erf(x * 0.7071067811865476)); });
 }
 
-Result<void> elu_(Context&, const Args& args, const Kernel&) {
+Result<void> elu_(Context& context, const Args& args, const Kernel&) {
   const double alpha = args.scalar(1).real;
   const double scale = args.scalar(2).real;
   const double input_scale = args.scalar(3).real;
-  return real_function(args, [=](auto x) {
+  return real_function(context, args, [=](auto x) {
     using T = decltype(x);
     return x <= 0 ? std::expm1(x * static_cast<T>(input_scale)) * static_cast<T>(alpha * scale)
                   : x * static_cast<T>(scale);
   });
 }
 
-Result<void> leaky_relu_(Context&, const Args& args, const Kernel&) {
+Result<void> leaky_relu_(Context& context, const Args& args, const Kernel&) {
   const double slope = args.scalar(1).real;
-  return real_function(args,
+  return real_function(context, args,
                        [=](auto x) { return x > 0 ? x : x * static_cast<decltype(x)>(slope); });
 }
 
 // min and max in the type to compute in; NaN stays.
-Result<void> clamp_between(const Tensor& in, Tensor& out, std::optional<Scalar> low,
-                           std::optional<Scalar> high) {
+Result<void> clamp_between(Context& context, const Tensor& in, Tensor& out,
+                           std::optional<Scalar> low, std::optional<Scalar> high) {
   DType compute = in.dtype();
   for (const auto& bound : {low, high}) {
     if (bound) compute = promote(compute, result_type(in, *bound));
   }
-  return map_unary(in, out, compute, [=](auto x) {
+  return map_unary(&context, in, out, compute, [=](auto x) {
     using T = decltype(x);
     const auto as = [](const Scalar& s) {
       if constexpr (std::is_same_v<T, int64_t>)
@@ -167,15 +186,15 @@ Result<void> clamp_between(const Tensor& in, Tensor& out, std::optional<Scalar> 
   });
 }
 
-Result<void> clamp_(Context&, const Args& args, const Kernel&) {
-  return clamp_between(args.tensor(0), args.tensor(3), args.optional_scalar(1),
+Result<void> clamp_(Context& context, const Args& args, const Kernel&) {
+  return clamp_between(context, args.tensor(0), args.tensor(3), args.optional_scalar(1),
                        args.optional_scalar(2));
 }
 
-Result<void> pow_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> pow_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Scalar exponent = args.scalar(1);
-  return map_unary(in, args.tensor(2), result_type(in, exponent), [=](auto x) {
+  return map_unary(&context, in, args.tensor(2), result_type(in, exponent), [=](auto x) {
     using T = decltype(x);
     if constexpr (std::is_same_v<T, int64_t>) {
       // Wraps, like the integer multiplications that it stands for; of negative powers only those
@@ -195,12 +214,12 @@ Result<void> pow_scalar(Context&, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> nans(Context&, const Args& args, const Kernel&) {
-  return same_function(args, [](auto x) -> decltype(x) { return is_nan(x); });
+Result<void> nans(Context& context, const Args& args, const Kernel&) {
+  return same_function(context, args, [](auto x) -> decltype(x) { return is_nan(x); });
 }
 
-Result<void> is_inf(Context&, const Args& args, const Kernel&) {
-  return same_function(args, [](auto x) -> decltype(x) {
+Result<void> is_inf(Context& context, const Args& args, const Kernel&) {
+  return same_function(context, args, [](auto x) -> decltype(x) {
     if constexpr (std::is_floating_point_v<decltype(x)>)
       return std::isinf(x);
     else
@@ -224,7 +243,7 @@ void conjugate(const Tensor& in, Tensor& out) {
 }
 
 // Of real numbers, a copy.
-Result<void> conjugate_(Context&, const Args& args, const Kernel&) {
+Result<void> conjugate_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(1);
   if (in.dtype() == DType::Complex64 || in.dtype() == DType::Complex128) {
@@ -234,18 +253,19 @@ Result<void> conjugate_(Context&, const Args& args, const Kernel&) {
     in.dtype() == DType::Complex64 ? conjugate<float>(in, out) : conjugate<double>(in, out);
     return {};
   }
-  return same_function(args, [](auto x) { return x; });
+  return same_function(context, args, [](auto x) { return x; });
 }
 
-Result<void> sign_(Context&, const Args& args, const Kernel&) {
-  return same_function(
-      args, [](auto x) -> decltype(x) { return static_cast<decltype(x)>((x > 0) - (x < 0)); });
+Result<void> sign_(Context& context, const Args& args, const Kernel&) {
+  return same_function(context, args, [](auto x) -> decltype(x) {
+    return static_cast<decltype(x)>((x > 0) - (x < 0));
+  });
 }
 
 // log(x / (1 - x)), x between eps and 1 - eps where eps is given.
-Result<void> logit_(Context&, const Args& args, const Kernel&) {
+Result<void> logit_(Context& context, const Args& args, const Kernel&) {
   const auto eps = args.optional_real(1);
-  return real_function(args, [eps](auto x) {
+  return real_function(context, args, [eps](auto x) {
     using T = decltype(x);
     if (eps) {
       const T low = static_cast<T>(*eps);
@@ -256,9 +276,9 @@ Result<void> logit_(Context&, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> round_decimals(Context&, const Args& args, const Kernel&) {
+Result<void> round_decimals(Context& context, const Args& args, const Kernel&) {
   const int64_t decimals = args.integer(1);
-  return same_function(args, [decimals](auto x) -> decltype(x) {
+  return same_function(context, args, [decimals](auto x) -> decltype(x) {
     using T = decltype(x);
     if constexpr (std::is_floating_point_v<T>) {
       // A power of 10 with a positive exponent is exact for longer than one with a negative one.
