@@ -97,7 +97,7 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
 
 ThreadPool::~ThreadPool() {
   if (state_->is_forked()) {
-    static_cast<void>(state_.release());  // Its threads cannot be joined.
+    [[maybe_unused]] const State* kept = state_.release();  // Its threads cannot be joined.
     return;
   }
   {
