@@ -265,10 +265,10 @@ struct Rows {
     if (n >= kStep) {
       V top = V::load_unaligned(in);
       // Not x != x, which is false for NaN in Debian's xsimd with AVX.
-      auto strange = !(top == top);
+      auto strange = !(top == top);  // NOLINT(misc-redundant-expression)
       for (i = kStep; i + kStep <= n; i += kStep) {
         const V x = V::load_unaligned(in + i);
-        strange = strange | !(x == x);
+        strange = strange | !(x == x);  // NOLINT(misc-redundant-expression)
         top = xsimd::max(top, x);
       }
       nan = xsimd::any(strange);
