@@ -80,8 +80,8 @@ pteron_status pteron_method_load(pteron_program* program, const char* name,
       return Error{Code::Busy, "method \"" + shared->method->name() +
                                    "\", whose state is to be shared, is in use"};
     }
-    PTERON_ASSIGN(loaded->method,
-                  Method::load(program->loaded, wanted, shared ? shared->method.get() : nullptr, in.seed));
+    PTERON_ASSIGN(loaded->method, Method::load(program->loaded, wanted,
+                                               shared ? shared->method.get() : nullptr, in.seed));
     *method = loaded.release();
     return {};
   });

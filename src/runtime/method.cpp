@@ -41,7 +41,8 @@ void MethodContext::parallel_for(size_t count, size_t grain, ParallelBody body, 
   }
 }
 
-// SplitMix64 (Steele, Lea and Flood, 2014): any seed will do, and neighbours have nothing in common.
+// SplitMix64 (Steele, Lea and Flood, 2014): any seed will do, and neighbours have nothing in
+// common.
 uint64_t MethodContext::random() {
   uint64_t z = random_state_ += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
