@@ -274,7 +274,9 @@ Result<Problem> read_problem(const Args& args, size_t first, const Tensor& in,
                                 p.dilation[d] * (p.kernel[d] - 1) + extra[d] + 1
                           : window_count(p.in[d], p.kernel[d], p.stride[d], p.pad[d], p.dilation[d],
                                          false);
-    if (p.out[d] < 0)
+    const bool too_small =
+        !transposed && p.in[d] + 2 * p.pad[d] <= p.dilation[d] * (p.kernel[d] - 1);
+    if (p.out[d] < 0 || too_small)
       return kernel_error("convolution of " + in.describe() + " with a kernel of " +
                           weight.describe() + " leaves nothing");
     if (d >= static_cast<size_t>(3 - dims)) p.shape[p.rank++] = p.out[d];

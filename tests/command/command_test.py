@@ -303,6 +303,11 @@ class Inputs(CommandTest):
             self.assertIn([1, 4, rows, columns], shapes, done)
         self.expect(self.run_command("run", model, "--shape", "0=1x3x9999x9"), WRONG_USE, "9999")
 
+    def test_an_input_smaller_than_a_kernel_is_an_error_and_no_empty_result(self) -> None:
+        done = self.run_command("run", MODELS / "pnet_dynamic_portable.pte", "--shape", "0=1x3x2x2")
+        self.assertNotEqual(done.status, DONE, done)
+        self.expect(done, done.status, "convolution", "leaves nothing")
+
 
 class Results(CommandTest):
     def test_json_is_one_object_and_messages_are_elsewhere(self) -> None:
