@@ -93,6 +93,7 @@ std::string list_inputs(const std::vector<pteron_spec>& specs) {
 std::vector<std::vector<int64_t>> chosen_shapes(const Options& options,
                                                 const std::vector<pteron_spec>& specs) {
   std::vector<std::vector<int64_t>> shapes;
+  shapes.reserve(specs.size());
   for (const pteron_spec& spec : specs) shapes.emplace_back(spec.shape, spec.shape + spec.rank);
   for (const std::string& option : options.shapes) {
     const size_t equals = option.find('=');

@@ -153,7 +153,7 @@ pteron_status pteron_method_run(pteron_method* method, const pteron_value* input
     values.reserve(count);
     for (size_t i = 0; i < count; ++i) {
       PTERON_ASSIGN(HostValue value, read_value_of(m, "input", i, &inputs[i]));
-      values.push_back(std::move(value));
+      values.push_back(value);
     }
     return m.run(values);
   });

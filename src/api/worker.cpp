@@ -12,7 +12,7 @@ Worker::Worker(Method& method) : method_(method), state_(std::make_unique<State>
 
 Worker::~Worker() {
   if (state_->is_forked()) {
-    static_cast<void>(state_.release());  // Its thread cannot be joined.
+    [[maybe_unused]] const State* kept = state_.release();  // Its thread cannot be joined.
     return;
   }
   {
@@ -26,7 +26,7 @@ Worker::~Worker() {
 void Worker::start() {
   if (state_->is_forked()) {
     auto state = std::make_unique<State>();
-    static_cast<void>(state_.release());
+    [[maybe_unused]] const State* kept = state_.release();
     state_ = std::move(state);
   }
   State& state = *state_;

@@ -42,6 +42,29 @@ Result<void> copy_view(const Tensor& in, const View& view, Tensor& out) {
   return {};
 }
 
+Result<void> resize_to_view(const Tensor& in, const Ints& sizes, Tensor& out) {
+  if (sizes.size() > kMaxRank)
+    return kernel_error("a view of rank " + std::to_string(sizes.size()));
+  std::array<int64_t, kMaxRank> shape{};
+  int64_t known = 1;
+  int open = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    shape[i] = sizes[i];
+    if (sizes[i] == -1 && open < 0) {
+      open = static_cast<int>(i);
+      continue;
+    }
+    if (sizes[i] < 0 || (sizes[i] > 0 && known > INT64_MAX / sizes[i]))
+      return kernel_error("a view of shape " + describe_shape(sizes.span()));
+    known *= sizes[i];
+  }
+  if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : in.numel() / known;
+  PTERON_TRY(out.resize({shape.data(), sizes.size()}));
+  if (out.numel() != in.numel())
+    return kernel_error("a view of shape " + describe_shape(out.sizes()) + " of " + in.describe());
+  return {};
+}
+
 Result<void> convert_copy(const Tensor& in, Tensor& out) {
   PTERON_TRY(out.resize(in.sizes()));
   if (in.dtype() == out.dtype()) {
@@ -282,28 +305,9 @@ Result<void> unsqueeze_(Context&, const Args& args, const Kernel&) {
 
 Result<void> view_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  const Ints sizes = args.ints(1);
   Tensor& out = args.tensor(2);
   PTERON_TRY(require_same_dtype(in, out));
-  if (sizes.size() > kMaxRank)
-    return kernel_error("a view of rank " + std::to_string(sizes.size()));
-  std::array<int64_t, kMaxRank> shape{};
-  int64_t known = 1;
-  int open = -1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    shape[i] = sizes[i];
-    if (sizes[i] == -1 && open < 0) {
-      open = static_cast<int>(i);
-      continue;
-    }
-    if (sizes[i] < 0 || (sizes[i] > 0 && known > INT64_MAX / sizes[i]))
-      return kernel_error("a view of shape " + describe_shape(sizes.span()));
-    known *= sizes[i];
-  }
-  if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : in.numel() / known;
-  PTERON_TRY(out.resize({shape.data(), sizes.size()}));
-  if (out.numel() != in.numel())
-    return kernel_error("a view of shape " + describe_shape(out.sizes()) + " of " + in.describe());
+  PTERON_TRY(resize_to_view(in, args.ints(1), out));
   if (in.numel() == 0) return {};
   if (in.is_row_major() && out.is_row_major()) {
     if (in.raw() != out.raw()) std::memmove(out.raw(), in.raw(), in.nbytes());

@@ -5,6 +5,7 @@
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/view.h"
 
 namespace pteron {
 namespace {
@@ -165,28 +166,9 @@ Result<void> local_scalar(Context&, const Args& args, const Kernel&) {
 // The output shares the input's memory.
 Result<void> et_view(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  const Ints sizes = args.ints(1);
   Tensor& out = args.tensor(2);
-  if (in.dtype() != out.dtype()) return kernel_error("a view of another dtype");
-  if (sizes.size() > kMaxRank)
-    return kernel_error("a view of rank " + std::to_string(sizes.size()));
-  std::array<int64_t, kMaxRank> shape{};
-  int64_t known = 1;
-  int open = -1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    shape[i] = sizes[i];
-    if (sizes[i] == -1 && open < 0)
-      open = static_cast<int>(i);
-    else if (sizes[i] < 0 || (sizes[i] > 0 && known > in.numel() / sizes[i] && in.numel() > 0)) {
-      return kernel_error("a view of shape " + describe_shape(sizes.span()) + " of " +
-                          in.describe());
-    } else
-      known = in.numel() == 0 && sizes[i] > 0 ? known : known * sizes[i];
-  }
-  if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : in.numel() / known;
-  PTERON_TRY(out.resize({shape.data(), sizes.size()}));
-  if (out.numel() != in.numel())
-    return kernel_error("a view of shape " + describe_shape(out.sizes()) + " of " + in.describe());
+  PTERON_TRY(require_same_dtype(in, out));
+  PTERON_TRY(resize_to_view(in, args.ints(1), out));
   out.set_raw(in.raw());
   return {};
 }

@@ -28,6 +28,9 @@ Result<void> require_same_dtype(const Tensor& in, const Tensor& out);
 // `out` takes the shape of a view of `in`, and its elements.
 Result<void> copy_view(const Tensor& in, const View& view, Tensor& out);
 
+// Gives `out` the shape `sizes` of a view of `in`; one size may be -1, for what is left.
+Result<void> resize_to_view(const Tensor& in, const Ints& sizes, Tensor& out);
+
 // The same elements in the same logical order, converted where dtypes differ.
 Result<void> convert_copy(const Tensor& in, Tensor& out);
 

@@ -454,28 +454,22 @@ TEST(Start, RunsOnAThreadOfTheMethodsUntilWait) {
   const programs::File file = programs::one_operator();
   const ProgramHandle program = open(file, &with.options);
   const MethodHandle method = load(program);
-  const auto start = [&] {
-    return call([&](pteron_error** e) { return pteron_method_start(method.get(), e); });
-  };
-  const auto wait = [&] {
-    return call([&](pteron_error** e) { return pteron_method_wait(method.get(), e); });
-  };
-  expect_failure(wait(), PTERON_INVALID_ARGUMENT, {"not started"});
+  expect_failure(wait(method), PTERON_INVALID_ARGUMENT, {"not started"});
   Floats x{{1, 2, 3}, {1, 3}};
   expect_ok(bind_input(method, 0, x.value()));
-  expect_ok(start());
+  expect_ok(start(method));
   gate.wait_until_entered();
   expect_failure(execute(method), PTERON_BUSY, {"pteron_method_start"});
-  expect_failure(start(), PTERON_BUSY);
+  expect_failure(start(method), PTERON_BUSY);
   gate.open();
-  expect_ok(wait());
+  expect_ok(wait(method));
   EXPECT_EQ(output(method).data, (std::vector<float>{2, 4, 6}));
-  expect_failure(wait(), PTERON_INVALID_ARGUMENT, {"not started"});
+  expect_failure(wait(method), PTERON_INVALID_ARGUMENT, {"not started"});
   // The same thread serves again; wait may come from another one.
   for (int i = 0; i < 100; ++i) {
     x.data[0] = static_cast<float>(i);
-    expect_ok(start());
-    std::thread([&] { expect_ok(wait()); }).join();
+    expect_ok(start(method));
+    std::thread([&] { expect_ok(wait(method)); }).join();
     EXPECT_EQ(output(method).data[0], 2 * static_cast<float>(i));
   }
 }
@@ -487,18 +481,12 @@ TEST(Start, ReportsAtWaitWhatExecuteWouldHave) {
   const programs::File file = programs::one_operator();
   const ProgramHandle program = open(file, &with.options);
   const MethodHandle method = load(program);
-  const auto start = [&] {
-    return call([&](pteron_error** e) { return pteron_method_start(method.get(), e); });
-  };
-  const auto wait = [&] {
-    return call([&](pteron_error** e) { return pteron_method_wait(method.get(), e); });
-  };
-  expect_ok(start());
-  expect_failure(wait(), PTERON_INVALID_ARGUMENT, {"not bound"});
+  expect_ok(start(method));
+  expect_failure(wait(method), PTERON_INVALID_ARGUMENT, {"not bound"});
   Floats x{{1, 2, 3}, {1, 3}};
   expect_ok(bind_input(method, 0, x.value()));
-  expect_ok(start());
-  expect_failure(wait(), PTERON_FAILED, {"test::op.out", "the moon is full"});
+  expect_ok(start(method));
+  expect_failure(wait(method), PTERON_FAILED, {"test::op.out", "the moon is full"});
 }
 
 TEST(Start, IsWaitedForByFree) {

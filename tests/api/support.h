@@ -99,6 +99,14 @@ inline Outcome run(const MethodHandle& method, const std::vector<pteron_value>& 
 inline Outcome execute(const MethodHandle& method) {
   return call([&](pteron_error** error) { return pteron_method_execute(method.get(), error); });
 }
+inline Outcome start(const MethodHandle& method) {
+  return call([&](pteron_error** error) { return pteron_method_start(method.get(), error); });
+}
+
+inline Outcome wait(const MethodHandle& method) {
+  return call([&](pteron_error** error) { return pteron_method_wait(method.get(), error); });
+}
+
 inline Outcome bind_input(const MethodHandle& method, size_t index, const pteron_value& value) {
   return call([&](pteron_error** error) {
     return pteron_method_bind_input(method.get(), index, &value, error);
