@@ -14,7 +14,15 @@ namespace pteron {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kRemedy = "Install it with: pip install \"pteron[openvino]\"";
+constexpr const char* kInstall =
+    "Install it with: pip install openvino; then name that Python environment, or any other place "
+    "that has OpenVINO, with --openvino PATH (the option openvino) or OPENVINO_LIB_PATH";
+constexpr const char* kCorrectOption =
+    "Correct --openvino PATH (the option openvino), or leave it out to search elsewhere; OpenVINO "
+    "is installed with: pip install openvino";
+constexpr const char* kCorrectVariable =
+    "Correct OPENVINO_LIB_PATH, or unset it to search elsewhere; OpenVINO is installed with: pip "
+    "install openvino";
 
 Error missing(std::string message) { return {Code::Missing, std::move(message)}; }
 
@@ -211,7 +219,7 @@ OpenvinoAttempt found(Attempt attempt) {
   return {*std::move(attempt.library), std::move(attempt.steps)};
 }
 
-OpenvinoAttempt not_found(Attempt attempt) {
+OpenvinoAttempt not_found(Attempt attempt, const char* remedy = kInstall) {
   std::string message =
       attempt.met_one ? "no usable OpenVINO found; tried:" : "OpenVINO not found; tried:";
   const char* separator = " ";
@@ -219,7 +227,7 @@ OpenvinoAttempt not_found(Attempt attempt) {
     message += separator + step.place + " (" + step.outcome + ")";
     separator = ", ";
   }
-  return {missing(message + ". " + kRemedy), std::move(attempt.steps)};
+  return {missing(message + ". " + remedy), std::move(attempt.steps)};
 }
 
 constexpr const char* kVariable = "OPENVINO_LIB_PATH";
@@ -350,10 +358,12 @@ OpenvinoAttempt try_openvino(const std::string& requested, const SearchSurroundi
   if (asked) {
     if (asked->empty()) {
       attempt.note("$" + std::string(kVariable), "set, but empty; unset it to search elsewhere");
-      return not_found(std::move(attempt));
+      return not_found(std::move(attempt), kCorrectVariable);
     }
-    return attempt.try_place(label, resolve(*asked)) ? found(std::move(attempt))
-                                                     : not_found(std::move(attempt));
+    return attempt.try_place(label, resolve(*asked))
+               ? found(std::move(attempt))
+               : not_found(std::move(attempt),
+                           requested.empty() ? kCorrectVariable : kCorrectOption);
   }
   constexpr const char* kNotRead = "not read: this process has more rights than its caller";
   attempt.note("$" + std::string(kVariable), around.privileged ? kNotRead : "not set");
@@ -361,14 +371,14 @@ OpenvinoAttempt try_openvino(const std::string& requested, const SearchSurroundi
   for (const std::string& path : around.added) {
     if (attempt.try_place(path, resolve(path))) return found(std::move(attempt));
   }
-  constexpr const char* kInstall = "INTEL_OPENVINO_DIR";
-  const auto install = around.privileged ? std::nullopt : around.variable(kInstall);
+  constexpr const char* kInstallDir = "INTEL_OPENVINO_DIR";
+  const auto install = around.privileged ? std::nullopt : around.variable(kInstallDir);
   if (install && !install->empty()) {
-    if (attempt.try_place(label_of_variable(kInstall, *install), resolve(*install))) {
+    if (attempt.try_place(label_of_variable(kInstallDir, *install), resolve(*install))) {
       return found(std::move(attempt));
     }
   } else {
-    attempt.note("$" + std::string(kInstall),
+    attempt.note("$" + std::string(kInstallDir),
                  around.privileged ? kNotRead : (install ? "empty" : "not set"));
   }
   for (const fs::path& folder : around.standard_folders) {
