@@ -51,6 +51,7 @@ void bench_command(const Options& options) {
   const double load_ms = now_ms() - start;
   const Inputs inputs = make_inputs(methods[0].get(), options);
   bind_all(methods[0].get(), inputs);
+  say_notes(options, execution(methods[0].get(), options)["notes"]);
   const double first_run_ms = timed_run(methods[0].get());
   while (methods.size() < static_cast<size_t>(options.parallel)) {
     methods.push_back(load_method(program, options));

@@ -6,6 +6,8 @@
 #include <random>
 #include <system_error>
 
+#include "interrupt.h"
+
 namespace tools {
 namespace {
 
@@ -51,6 +53,11 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(native_path(a), native_path(b), error) && !error;
+}
+
 void write_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
   fs::path target = native_path(path);
   std::error_code error;
@@ -66,6 +73,7 @@ void write_file(const std::string& path, const std::function<void(std::ostream&)
   }
   fs::path part = target;
   part += ".part" + std::to_string(std::random_device()());
+  const RemovedIfInterrupted removed(part);
   try {
     write_to(part, path, write);
     if (fs::exists(status)) fs::permissions(part, status.permissions(), error);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "commands.h"
 #include "session.h"
 #include "table.h"
@@ -19,11 +21,52 @@ std::string describe_value(const Json& value) {
   return text + "]";
 }
 
-std::string where_it_runs(const Json& part, const char* available) {
+constexpr const char* kOpenvinoId = "OpenvinoBackend";
+
+std::string where_it_runs(const Json& part, const std::string& available) {
   return part["available"].get<bool>() ? available : "MISSING";
 }
 
-std::string describe_method(const Json& method) {
+bool has_openvino_part(const Json& info) {
+  for (const Json& method : info["methods"]) {
+    for (const Json& delegate : method["delegates"]) {
+      if (delegate["id"] == kOpenvinoId) return true;
+    }
+  }
+  return false;
+}
+
+// The library tells what it can run where OpenVINO is; here is none.
+void take_openvino_away(Json& info) {
+  for (Json& method : info["methods"]) {
+    for (Json& delegate : method["delegates"]) {
+      if (delegate["id"] == kOpenvinoId) delegate["available"] = false;
+    }
+    Json& runs = method["runs"];
+    for (Json& part : runs["parts"]) {
+      if (part["part"] != kOpenvinoId || part["ran_by"] == "") continue;
+      part["ran_by"] = "";
+      runs["ready"] = false;
+      if (std::find(runs["missing_delegates"].begin(), runs["missing_delegates"].end(),
+                    kOpenvinoId) == runs["missing_delegates"].end())
+        runs["missing_delegates"].push_back(kOpenvinoId);
+    }
+  }
+}
+
+void look_for_openvino(Json& info, const Options& options) {
+  if (asked_device(options) == "NONE") return take_openvino_away(info);
+  const ProgramOptions program_options(options);
+  const Json found = call_json([&](char** json, pteron_error** error) {
+    return pteron_doctor(program_options.get(), json, error);
+  });
+  info["openvino"] = found["openvino"];
+  info["openvino"]["ok"] = found["ok"];
+  info["openvino"]["problems"] = found["problems"];
+  if (!found["ok"]) take_openvino_away(info);
+}
+
+std::string describe_method(const Json& method, const std::string& openvino) {
   std::string out = "method " + method["name"].get<std::string>() + "\n";
   for (const char* side : {"inputs", "outputs"}) {
     for (const Json& value : method[side]) {
@@ -38,7 +81,7 @@ std::string describe_method(const Json& method) {
       specs += " " + key + "=" + value.get<std::string>();
     rows.push_back({"  " + delegate["id"].get<std::string>(), delegate["calls"].dump(),
                     format_bytes(delegate["payload_bytes"]),
-                    where_it_runs(delegate, "OpenVINO") + specs});
+                    where_it_runs(delegate, openvino) + specs});
   }
   for (const Json& op : method["operators"]) {
     rows.push_back({"  " + op["name"].get<std::string>(), op["calls"].dump(), "",
@@ -60,13 +103,24 @@ std::string describe_method(const Json& method) {
 
 void info_command(const Options& options) {
   const ProgramHandle program = open_program(options);
-  const Json info = call_json([&](char** json, pteron_error** error) {
+  Json info = call_json([&](char** json, pteron_error** error) {
     return pteron_program_info(program.get(), json, error);
   });
+  info["notes"] = Json::array();
+  if (!has_openvino_part(info))
+    info["notes"] = notes_without_openvino(options, "the program");
+  else
+    look_for_openvino(info, options);
+  say_notes(options, info["notes"]);
   if (options.json) return print_json(info);
   std::string out =
       info["file"].get<std::string>() + "  " + format_bytes(info["file_bytes"]) + "\n";
-  for (const Json& method : info["methods"]) out += describe_method(method);
+  std::string openvino = "OpenVINO";
+  if (info.contains("openvino")) {
+    openvino += " " + info["openvino"]["version"].get<std::string>();
+    if (!info["openvino"]["ok"]) say_notes(options, info["openvino"]["problems"]);
+  }
+  for (const Json& method : info["methods"]) out += describe_method(method, openvino);
   for (const Json& data : info["named_data"]) {
     out +=
         "named data " + data["key"].get<std::string>() + "  " + format_bytes(data["bytes"]) + "\n";

@@ -1,5 +1,6 @@
 // The pteron command: parses the command line, runs one command, turns failures into a line on
 // stderr and an exit status.
+#include <algorithm>
 #include <filesystem>
 
 #include "commands.h"
@@ -69,25 +70,40 @@ int run(const tools::Options& options) {
   return 0;
 }
 
+struct Failure {
+  int status;
+  std::string message;
+};
+
+Failure describe_exception() {
+  try {
+    throw;
+  } catch (const tools::UsageError& e) {
+    return {kWrongUse, e.what()};
+  } catch (const tools::LibraryError& e) {
+    return {exit_status(e.status), e.what()};
+  } catch (const std::bad_alloc&) {
+    return {kFailed, "out of memory"};
+  } catch (const std::exception& e) {
+    return {kBug, std::string("a bug: ") + e.what()};
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   tools::prepare_console();
+  const std::vector<std::string> arguments = tools::arguments(argc, argv);
   try {
-    const tools::Options options = tools::parse_options(tools::arguments(argc, argv));
+    const tools::Options options = tools::parse_options(arguments);
     add_environment_of_this_program();
     return run(options);
-  } catch (const tools::UsageError& e) {
-    tools::say(std::string("pteron: ") + e.what());
-    return kWrongUse;
-  } catch (const tools::LibraryError& e) {
-    tools::say(std::string("pteron: ") + e.what());
-    return exit_status(e.status);
-  } catch (const std::bad_alloc&) {
-    tools::say("pteron: out of memory");
-    return kFailed;
-  } catch (const std::exception& e) {
-    tools::say(std::string("pteron: a bug: ") + e.what());
-    return kBug;
+  } catch (...) {
+    const Failure failure = describe_exception();
+    tools::say("pteron: " + failure.message);
+    // Also where the options could not be parsed: a script that asked for JSON reads that.
+    if (std::find(arguments.begin(), arguments.end(), "--json") != arguments.end())
+      tools::print_failure(failure.status, failure.message);
+    return failure.status;
   }
 }

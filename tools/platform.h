@@ -9,7 +9,8 @@ namespace tools {
 // The command line as UTF-8.
 std::vector<std::string> arguments(int argc, char** argv);
 
-// Lets a closed pipe end in a failed write, not in a signal, and the console take UTF-8.
+// Lets a closed pipe and a file past its limit end in a failed write, not in a signal, and the
+// console take UTF-8.
 void prepare_console();
 
 bool is_terminal_stdout();

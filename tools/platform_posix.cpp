@@ -15,6 +15,7 @@ std::vector<std::string> arguments(int argc, char** argv) { return {argv + 1, ar
 
 void prepare_console() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   // A file that is opened must not become the standard output that somebody closed. Opened for
   // reading, what stands in refuses to be written.
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

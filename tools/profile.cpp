@@ -52,6 +52,7 @@ Json make_trace(const Json& profile) {
 }  // namespace
 
 void profile_command(const Options& options) {
+  check_output(options);
   const ProgramHandle program = open_program(options, true);
   const MethodHandle method = load_method(program, options);
   const Inputs inputs = make_inputs(method.get(), options);
@@ -71,6 +72,7 @@ void profile_command(const Options& options) {
     note(options, "saved " + options.output);
   }
   profile.update(execution(method.get(), options));
+  say_notes(options, profile["notes"]);
   if (options.json) return print_json(profile);
 
   std::vector<Row> rows;

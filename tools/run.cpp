@@ -112,6 +112,7 @@ std::string first_values(const Json& first) {
 }  // namespace
 
 void run_command(const Options& options) {
+  check_output(options);
   const double start = now_ms();
   const ProgramHandle program = open_program(options);
   const MethodHandle method = load_method(program, options);
@@ -174,6 +175,7 @@ void run_command(const Options& options) {
   }
   if (!options.output.empty()) write_npz(options.output, saved);
   json.update(execution(method.get(), options));
+  say_notes(options, json["notes"]);
   if (options.json) return print_json(json);
   std::string ran;
   for (const Json& part : json["execution"]) {

@@ -1,6 +1,7 @@
 #include "session.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -20,12 +21,21 @@ int precision_number(const std::string& name) {
   return PTERON_PRECISION_PROGRAM;
 }
 
-void write_output(const std::string& text) {
+bool try_to_write_output(const std::string& text) {
   errno = 0;
   const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) == 0 && written == text.size()) return;
+  return std::fflush(stdout) == 0 && written == text.size();
+}
+
+void write_output(const std::string& text) {
+  if (try_to_write_output(text)) return;
   if (errno == EPIPE) std::_Exit(0);
   throw UsageError("cannot write to standard output: " + std::generic_category().message(errno));
+}
+
+// What the user typed need not be UTF-8.
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // Without what moves a terminal's cursor, changes its colours or worse: names come from files.
@@ -75,6 +85,18 @@ ProgramOptions::ProgramOptions(const Options& options, bool profile)
   options_.hint = throughput ? PTERON_HINT_THROUGHPUT : PTERON_HINT_LATENCY;
   options_.threads = user_.threads;
   options_.profile = profile;
+}
+
+void check_output(const Options& options) {
+  if (options.output.empty()) return;
+  const auto refuse = [&](const std::string& what, const std::string& path) {
+    if (is_same_file(options.output, path))
+      throw UsageError("-o " + options.output + " is " + what + " " + path +
+                       ", which would be overwritten; give it another name");
+  };
+  refuse("the program", options.model);
+  for (const std::string& path : options.weights) refuse("the weights file", path);
+  for (const std::string& path : options.inputs) refuse("the input", path);
 }
 
 ProgramHandle open_program(const Options& options, bool profile) {
@@ -127,6 +149,35 @@ std::string describe(const pteron_spec& spec) {
   return text + "]";
 }
 
+std::string asked_device(const Options& options) {
+  std::string device;
+  for (const char c : options.device) {
+    if (c != ' ') device += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return device;
+}
+
+Json notes_without_openvino(const Options& options, const std::string& whose) {
+  const std::string device = asked_device(options);
+  std::string asked;
+  const auto add = [&](const std::string& option) {
+    asked += (asked.empty() ? "" : ", ") + option;
+  };
+  if (!device.empty() && device != "CPU" && device != "NONE") add("--device " + options.device);
+  if (options.precision != "program") add("--precision " + options.precision);
+  if (!options.hint.empty()) add("--hint " + options.hint);
+  for (const std::string& pair : options.config) add("--config " + pair);
+  if (!options.cache_dir.empty()) add("--cache " + options.cache_dir);
+  if (asked.empty()) return Json::array();
+  return Json::array({asked + ": without effect, since " + whose +
+                      " has no part for OpenVINO; kernels run on the CPU in the program's own "
+                      "precision"});
+}
+
+void say_notes(const Options& options, const Json& notes) {
+  for (const Json& text : notes) note(options, "note: " + text.get<std::string>());
+}
+
 Json execution(pteron_method* method, const Options& options) {
   const Json whole = call_json([&](char** json, pteron_error** error) {
     return pteron_method_execution(method, json, error);
@@ -138,12 +189,16 @@ Json execution(pteron_method* method, const Options& options) {
                       {"threads", options.threads},
                       {"config", options.config}};
   out["execution"] = parts;
+  bool openvino = false;
   for (const Json& part : parts) {
     if (part["ran_by"].get<std::string>().rfind("OpenVINO ", 0) == 0) {
       out["openvino"] = {{"version", part["ran_by"].get<std::string>().substr(9)},
                          {"file", part.value("library", "")}};
+      openvino = true;
     }
   }
+  const std::string whose = "method \"" + whole["method"].get<std::string>() + "\"";
+  out["notes"] = openvino ? Json::array() : notes_without_openvino(options, whose);
   return out;
 }
 
@@ -155,9 +210,11 @@ double now_ms() {
 
 void print(const std::string& text) { write_output(visible(text)); }
 
-void print_json(const Json& json) {
-  // What the user typed need not be UTF-8.
-  write_output(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+void print_json(const Json& json) { write_output(dump(json)); }
+
+void print_failure(int status, const std::string& message) {
+  const Json json{{"format", 1}, {"error", {{"status", status}, {"message", message}}}};
+  try_to_write_output(dump(json));
 }
 
 void say(const std::string& text) {

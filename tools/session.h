@@ -56,6 +56,10 @@ class ProgramOptions {
   pteron_program_options options_;
 };
 
+// Throws UsageError if the file that -o names is one that the command reads, by this name or by
+// another (a link). To be called before anything is written.
+void check_output(const Options& options);
+
 ProgramHandle open_program(const Options& options, bool profile = false);
 MethodHandle load_method(const ProgramHandle& program, const Options& options);
 
@@ -63,7 +67,16 @@ MethodHandle load_method(const ProgramHandle& program, const Options& options);
 std::string describe(const pteron_spec& spec);
 std::string describe_shape(const int64_t* shape, int32_t rank);
 
-// How the parts of a method ran, with what the user asked for beside it.
+// --device as the library compares devices: "CPU", "GPU.1", "NONE"; empty if it was not given.
+std::string asked_device(const Options& options);
+
+// What the user asked for of OpenVINO, such as "--device GPU", though `whose` has no part that it
+// would run: a line for people, and for the field `notes`; empty if there is nothing to say. The
+// CPU is no such thing: kernels run there.
+Json notes_without_openvino(const Options& options, const std::string& whose);
+void say_notes(const Options& options, const Json& notes);
+
+// How the parts of a method ran, with what the user asked for beside it, and `notes`.
 Json execution(pteron_method* method, const Options& options);
 
 double now_ms();
@@ -71,6 +84,8 @@ double now_ms();
 // Writes to stdout; a reader who has gone away is not an error: the command ends with 0.
 void print(const std::string& text);
 void print_json(const Json& json);
+// The failure as JSON, if stdout takes it; the failure stays the one to report in any case.
+void print_failure(int status, const std::string& message);
 // One line for people, on stderr.
 void say(const std::string& text);
 // The same, unless --quiet.

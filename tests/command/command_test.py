@@ -13,6 +13,7 @@ import io
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import struct
@@ -67,11 +68,20 @@ class CommandTest(unittest.TestCase):
         """The status, an error line that has these parts, and nothing that looks like a result."""
         self.assertEqual(done.status, status, done)
         if status != DONE:
-            self.assertEqual(done.out, "", done)
+            self.assert_no_result(done)
             lines = done.err.strip().splitlines()
             self.assertTrue(lines[-1].startswith("pteron: "), done)
         for part in parts:
             self.assertIn(part, done.err if status != DONE else done.out, done)
+
+    def assert_no_result(self, done: Done) -> None:
+        """Nothing on stdout, or for --json the failure alone."""
+        if not done.out:
+            return
+        said = json.loads(done.out)
+        self.assertEqual(sorted(said), ["error", "format"], done)
+        self.assertEqual(said["error"]["status"], done.status, done)
+        self.assertEqual(done.err.splitlines()[-1], "pteron: " + said["error"]["message"], done)
 
     def save(self, name: str, array: np.ndarray) -> Path:
         path = self.folder / name
@@ -541,6 +551,30 @@ class Statuses(Made):
     def short(self, command: str) -> list[str]:
         return ["--seconds", "0.1"] if command == "bench" else []
 
+    def test_with_json_a_failure_is_json_too(self) -> None:
+        for arguments, status in (
+            (("run", "nowhere.pte", "--json"), WRONG_USE),
+            (("run", "--nope", "--json"), WRONG_USE),
+            (("info", "cut.pte", "--json"), MALFORMED),
+            (("run", "lacking.pte", "--json"), MISSING),
+            (("devices", "--openvino", "nowhere", "--json"), MISSING),
+        ):
+            (self.folder / "cut.pte").write_bytes(b"cut")
+            done = self.run_command(*arguments)
+            self.assertNotEqual(done.out, "", done)
+            self.expect(done, status)
+            self.expect(self.run_command(*arguments[:-1]), status)
+            self.assertEqual(self.run_command(*arguments[:-1]).out, "")
+        full = subprocess.run(
+            f'"{COMMAND}" info nowhere.pte --json >/dev/full',
+            shell=True,
+            stderr=subprocess.PIPE,
+            cwd=self.folder,
+            check=False,
+        )
+        self.assertEqual(full.returncode, WRONG_USE)
+        self.assertIn(b"nowhere.pte", full.stderr)
+
     def test_empty_values_of_options_are_no_defaults(self) -> None:
         for option in ("--device", "--openvino", "--cache", "-m", "-o"):
             with self.subTest(option):
@@ -623,6 +657,48 @@ class Reported(Made):
                 self.expect(done, MALFORMED, part)
                 self.assertTrue(done.err.isprintable() or done.err[:-1].isprintable(), done)
 
+    def test_options_of_openvino_say_so_where_nothing_takes_them(self) -> None:
+        for option, value in (
+            ("--device", "GPU"),
+            ("--precision", "f16"),
+            ("--config", "A=1"),
+            ("--cache", "cache"),
+            ("--hint", "throughput"),
+        ):
+            for command in ("run", "info", "bench", "profile"):
+                extra = ["--seconds", "0.1"] if command == "bench" else []
+                done = self.run_command(command, "add.pte", option, value, *extra, "--json")
+                self.expect(done, DONE)
+                self.assertIn(f"{option} {value}: without effect", done.err)
+                self.assertEqual(done.err.count("\n"), 2 if command != "info" else 1, done)
+                notes = json.loads(done.out)["notes"]
+                self.assertEqual(len(notes), 1)
+                self.assertIn(f"{option} {value}", notes[0])
+        for device in ("CPU", " cpu", "none"):
+            done = self.run_command("run", "add.pte", "--device", device, "--json")
+            self.assertNotIn("without effect", done.err)
+            self.assertEqual(json.loads(done.out)["notes"], [])
+        done = self.fake("run", "openvino.pte", "--hint", "throughput", "--json")
+        self.assertNotIn("without effect", done.err)
+        self.assertEqual(json.loads(done.out)["notes"], [])
+        quiet = self.run_command("run", "add.pte", "--device", "GPU", "-q")
+        self.assertEqual(quiet.err, "")
+
+    def test_info_has_looked_for_openvino_before_it_says_what_runs_there(self) -> None:
+        found = json.loads(self.fake("info", "openvino.pte", "--json").out)
+        self.assertTrue(found["openvino"]["ok"])
+        self.assertTrue(found["methods"][0]["runs"]["ready"])
+        (self.folder / "empty").mkdir()
+        for options in (["--openvino", "empty"], ["--device", "none"]):
+            done = self.run_command("info", "openvino.pte", *options)
+            self.expect(done, DONE, "MISSING")
+            info = json.loads(self.run_command("info", "openvino.pte", *options, "--json").out)
+            method = info["methods"][0]
+            self.assertFalse(method["delegates"][0]["available"])
+            self.assertFalse(method["runs"]["ready"])
+            self.assertEqual(method["runs"]["missing_delegates"], ["OpenvinoBackend"])
+            self.assertEqual(method["runs"]["parts"][0]["ran_by"], "")
+
     def test_an_option_that_is_not_in_force_can_be_seen(self) -> None:
         done = self.fake("run", "openvino.pte", "--threads", "3", "--json")
         part = json.loads(done.out)["execution"][0]
@@ -662,8 +738,8 @@ class Golden(Made):
     def test_info_of_bounds_and_of_a_delegate(self) -> None:
         lines = self.lines(self.run_command("info", "dynamic.pte"))
         self.assertIn("in input0 float32 [<=4, <=3]", lines)
-        lines = self.lines(self.run_command("info", "openvino.pte"))
-        self.assertRegex(lines[5], r"^OpenvinoBackend 1 \d+ B OpenVINO device=CPU$")
+        lines = self.lines(self.fake("info", "openvino.pte"))
+        self.assertRegex(lines[5], r"^OpenvinoBackend 1 \d+ B OpenVINO 2025\.4\.1\S* device=CPU$")
 
     def test_run_and_its_numbers(self) -> None:
         x = self.save("x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
@@ -744,9 +820,48 @@ class Output(Made):
         self.assertEqual(path.stat().st_mode & 0o777, 0o640)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
-    def test_the_program_itself_can_be_replaced_while_it_is_mapped(self) -> None:
-        self.expect(self.run_command("run", "add.pte", "-o", "add.pte"), DONE)
-        self.assertEqual(list(np.load(self.folder / "add.pte")), ["out0"])
+    def test_an_output_that_is_a_file_that_was_read_is_refused(self) -> None:
+        x = self.save("x.npy", np.ones((2, 3), np.float32))
+        case = PORTABLE / "models__ModuleLinear_ptd"
+        shutil.copy(case / "model.pte", self.folder / "linear.pte")
+        shutil.copy(case / "_default_external_constant.ptd", self.folder / "linear.ptd")
+        linear = ("linear.pte", "--weights", "linear.ptd")
+        for model, read in (
+            (("add.pte",), "add.pte"),
+            (linear, "linear.ptd"),
+            (linear, "linear.pte"),
+        ):
+            before = (self.folder / read).read_bytes()
+            os.link(self.folder / read, self.folder / "hard")
+            (self.folder / "soft").symlink_to(read)
+            for command in ("run", "profile"):
+                for name in (read, "./" + read, self.folder / read, "hard", "soft"):
+                    done = self.run_command(command, *model, "-o", name)
+                    self.expect(done, WRONG_USE, str(name), "overwritten")
+                    self.assertEqual((self.folder / read).read_bytes(), before)
+            (self.folder / "hard").unlink()
+            (self.folder / "soft").unlink()
+        before = x.read_bytes()
+        done = self.run_command("run", "add.pte", "-i", x, "-i", x, "-o", "./x.npy")
+        self.expect(done, WRONG_USE, "the input", "x.npy")
+        self.assertEqual(x.read_bytes(), before)
+
+    def test_a_file_past_its_limit_is_an_error_and_leaves_nothing(self) -> None:
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+
+        before = sorted(os.listdir(self.folder))
+        for arguments in ("run", "add.pte", "-o", "y.npz"), ("profile", "add.pte", "-o", "t.json"):
+            done = subprocess.run(
+                [COMMAND, *arguments],
+                capture_output=True,
+                cwd=self.folder,
+                preexec_fn=limit,
+                check=False,
+            )
+            self.assertEqual(done.returncode, WRONG_USE, done)
+            self.assertIn(b"File too large", done.stderr)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_a_link_stays_one_and_its_end_is_written(self) -> None:
         (self.folder / "link.npz").symlink_to("end.npz")
