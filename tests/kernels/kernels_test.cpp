@@ -5,56 +5,11 @@
 #include <cmath>
 
 #include "call.h"
+#include "case_values.h"
 #include "runtime/signature.h"
 
 namespace pteron {
 namespace {
-
-template <typename T>
-constexpr DType kDType = DType::Float32;
-template <>
-constexpr DType kDType<int64_t> = DType::Int64;
-template <>
-constexpr DType kDType<int8_t> = DType::Int8;
-
-template <typename T>
-CaseValue tensor(std::vector<int32_t> sizes, std::vector<T> values, DType dtype = kDType<T>) {
-  CaseValue value;
-  value.kind = 'T';
-  value.tensor.dtype = dtype;
-  value.tensor.sizes = std::move(sizes);
-  for (size_t d = 0; d < value.tensor.sizes.size(); ++d)
-    value.tensor.order.push_back(static_cast<uint8_t>(d));
-  value.tensor.data.resize(values.size() * sizeof(T));
-  if (!values.empty())
-    std::memcpy(value.tensor.data.data(), values.data(), value.tensor.data.size());
-  return value;
-}
-CaseValue integer(int64_t number) {
-  CaseValue value;
-  value.kind = 'i';
-  value.integer = number;
-  return value;
-}
-CaseValue real(double number) {
-  CaseValue value;
-  value.kind = 'd';
-  value.real = number;
-  return value;
-}
-CaseValue boolean(bool truth) {
-  CaseValue value;
-  value.kind = 'b';
-  value.integer = truth;
-  return value;
-}
-CaseValue none() { return {}; }
-CaseValue ints(std::vector<int64_t> numbers) {
-  CaseValue value;
-  value.kind = 'L';
-  value.ints = std::move(numbers);
-  return value;
-}
 
 struct Ran {
   std::unique_ptr<Call> call;
