@@ -8,6 +8,7 @@
 #include "inputs.h"
 #include "platform.h"
 #include "table.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -119,8 +120,8 @@ void bench_command(const Options& options) {
   rows.push_back({"load", format_ms(load_ms)});
   rows.push_back({"first run", format_ms(first_run_ms)});
   rows.push_back({"peak memory", format_bytes(json["peak_rss_mb"].get<double>() * 1e6)});
-  rows.push_back(
-      {"runs", json["runs"].dump() + " on " + std::to_string(options.parallel) + " thread(s)"});
+  rows.push_back({"runs", json["runs"].dump() + " on " +
+                              counted(static_cast<size_t>(options.parallel), "thread")});
   for (const Json& part : json["execution"]) {
     std::string how =
         part["device"].get<std::string>() + ", " + part["precision"].get<std::string>();

@@ -3,9 +3,13 @@
 #include "commands.h"
 #include "session.h"
 #include "table.h"
+#include "text.h"
 
 namespace tools {
 namespace {
+
+// A name out of the file, fit for one line.
+std::string text_of(const Json& name) { return escaped(name.get<std::string>()); }
 
 std::string describe_value(const Json& value) {
   if (value["kind"] != "tensor")
@@ -67,11 +71,11 @@ void look_for_openvino(Json& info, const Options& options) {
 }
 
 std::string describe_method(const Json& method, const std::string& openvino) {
-  std::string out = "method " + method["name"].get<std::string>() + "\n";
+  std::string out = "method " + text_of(method["name"]) + "\n";
   for (const char* side : {"inputs", "outputs"}) {
     for (const Json& value : method[side]) {
-      out += std::string("  ") + (side[0] == 'i' ? "in   " : "out  ") +
-             value["name"].get<std::string>() + "  " + describe_value(value) + "\n";
+      out += std::string("  ") + (side[0] == 'i' ? "in   " : "out  ") + text_of(value["name"]) +
+             "  " + describe_value(value) + "\n";
     }
   }
   std::vector<std::vector<std::string>> rows = {{"  part", "calls", "size", "runs on"}};
@@ -93,7 +97,7 @@ std::string describe_method(const Json& method, const std::string& openvino) {
   out += "  planned memory " + format_bytes(planned) + ", constants " +
          format_bytes(method["constant_bytes"]) + "\n";
   for (const Json& weights : method["external_weights"]) {
-    out += "  external weights " + weights["key"].get<std::string>() +
+    out += "  external weights " + text_of(weights["key"]) +
            (weights["found"].get<bool>() ? "" : "  MISSING (--weights)") + "\n";
   }
   return out;
@@ -113,8 +117,7 @@ void info_command(const Options& options) {
     look_for_openvino(info, options);
   say_notes(options, info["notes"]);
   if (options.json) return print_json(info);
-  std::string out =
-      info["file"].get<std::string>() + "  " + format_bytes(info["file_bytes"]) + "\n";
+  std::string out = text_of(info["file"]) + "  " + format_bytes(info["file_bytes"]) + "\n";
   std::string openvino = "OpenVINO";
   if (info.contains("openvino")) {
     openvino += " " + info["openvino"]["version"].get<std::string>();
@@ -122,8 +125,7 @@ void info_command(const Options& options) {
   }
   for (const Json& method : info["methods"]) out += describe_method(method, openvino);
   for (const Json& data : info["named_data"]) {
-    out +=
-        "named data " + data["key"].get<std::string>() + "  " + format_bytes(data["bytes"]) + "\n";
+    out += "named data " + text_of(data["key"]) + "  " + format_bytes(data["bytes"]) + "\n";
   }
   print(out);
 }

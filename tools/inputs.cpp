@@ -5,8 +5,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <numeric>
 
 #include "npz.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -39,7 +42,7 @@ pteron_value array_value(const Array& array, const pteron_spec* spec, const Opti
 }
 
 // A number, true or false; or nothing.
-bool scalar_value(const std::string& text, const pteron_spec* spec, pteron_value& value) {
+bool scalar_value(const std::string& text, const pteron_spec& spec, pteron_value& value) {
   value = {};
   if (text == "true" || text == "false") {
     value.kind = PTERON_KIND_BOOL;
@@ -49,7 +52,7 @@ bool scalar_value(const std::string& text, const pteron_spec* spec, pteron_value
   if (text == "none") return true;
   int64_t integer = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), integer);
-  const bool wants_double = spec && spec->kind == PTERON_KIND_DOUBLE;
+  const bool wants_double = spec.kind == PTERON_KIND_DOUBLE;
   if (!wants_double && parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) {
     value.kind = PTERON_KIND_INT;
     value.as.integer = integer;
@@ -156,47 +159,87 @@ Array made_up_array(const pteron_spec& spec, std::vector<int64_t> shape) {
   return array;
 }
 
+// An input that the user gave: an array of an archive, or a text that is a file or a scalar.
+struct Given {
+  std::string text;
+  std::shared_ptr<const NpzFile> archive;
+  size_t entry = 0;
+};
+
+std::vector<Given> list_given(const std::vector<std::string>& inputs) {
+  std::vector<Given> given;
+  for (const std::string& input : inputs) {
+    if (!ends_with(input, ".npz")) {
+      given.push_back({input, nullptr});
+      continue;
+    }
+    const auto archive = std::make_shared<const NpzFile>(input);
+    const std::vector<std::string>& names = archive->names();
+    // in0, in1, ... where the file has them; else all, in its order.
+    std::vector<size_t> entries;
+    while (true) {
+      const std::string number = std::to_string(entries.size());
+      const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        return name == "in" + number || name == "in_" + number;
+      });
+      if (found == names.end()) break;
+      entries.push_back(static_cast<size_t>(found - names.begin()));
+    }
+    if (entries.empty()) {
+      entries.resize(names.size());
+      std::iota(entries.begin(), entries.end(), size_t{0});
+    }
+    for (const size_t entry : entries) given.push_back({input, archive, entry});
+  }
+  return given;
+}
+
+// Refuses an array that is larger than any that the input takes, before it is read.
+void check_fits(const NpyHeader& header, const pteron_spec& spec, size_t index,
+                const std::string& file) {
+  size_t most = 16;  // Bytes of the largest element: whether a scalar will do is for the library.
+  if (spec.kind == PTERON_KIND_TENSOR) {
+    most = pteron_dtype_size(static_cast<pteron_dtype>(spec.dtype));
+    for (int32_t i = 0; i < spec.rank; ++i) most *= static_cast<size_t>(spec.shape[i]);
+  }
+  if (header.bytes <= most) return;
+  std::string message =
+      "input " + std::to_string(index) + ": " + file + " has " + pteron_dtype_name(header.dtype) +
+      " " + describe_shape(header.shape.data(), static_cast<int32_t>(header.shape.size())) +
+      ", but the method takes " + describe(spec);
+  if (spec.kind == PTERON_KIND_TENSOR && header.dtype != static_cast<pteron_dtype>(spec.dtype)) {
+    message += std::string("; convert it with .astype(\"") +
+               pteron_dtype_name(static_cast<pteron_dtype>(spec.dtype)) + "\")";
+  }
+  throw UsageError(message);
+}
+
 }  // namespace
 
 Inputs make_inputs(pteron_method* method, const Options& options) {
   const std::vector<pteron_spec> specs = input_specs(method);
   Inputs inputs;
-  const auto spec_at = [&](size_t i) { return i < specs.size() ? &specs[i] : nullptr; };
-  const auto add = [&](Array array) {
-    const size_t index = inputs.values.size();
-    inputs.arrays.push_back(std::move(array));
-    inputs.values.push_back(array_value(inputs.arrays.back(), spec_at(index), options, index));
-  };
-  for (const std::string& input : options.inputs) {
-    pteron_value scalar{};
-    if (ends_with(input, ".npz")) {
-      NamedArrays arrays = read_npz(input);
-      // in0, in1, ... where the file has them; else all, in its order.
-      size_t named = 0;
-      for (size_t i = 0;; ++i) {
-        const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const auto& entry) {
-          return entry.first == "in" + std::to_string(i) ||
-                 entry.first == "in_" + std::to_string(i);
-        });
-        if (found == arrays.end()) break;
-        add(std::move(found->second));
-        ++named;
-      }
-      if (named == 0) {
-        for (auto& entry : arrays) add(std::move(entry.second));
-      }
-    } else if (scalar_value(input, spec_at(inputs.values.size()), scalar)) {
-      inputs.values.push_back(scalar);
-    } else {
-      add(read_npy(read_file(input), input));
-    }
-  }
   if (!options.inputs.empty()) {
+    const std::vector<Given> given = list_given(options.inputs);
     if (!options.shapes.empty())
       throw UsageError("--shape is for inputs that are made up, and -i gives them");
-    if (inputs.values.size() != specs.size()) {
-      throw UsageError("the method takes " + std::to_string(specs.size()) + " inputs, got " +
-                       std::to_string(inputs.values.size()) + "; it takes: " + list_inputs(specs));
+    if (given.size() != specs.size()) {
+      throw UsageError("the method takes " + counted(specs.size(), "input") + ", got " +
+                       std::to_string(given.size()) + "; it takes: " + list_inputs(specs));
+    }
+    for (size_t i = 0; i < given.size(); ++i) {
+      pteron_value scalar{};
+      if (given[i].archive == nullptr && scalar_value(given[i].text, specs[i], scalar)) {
+        inputs.values.push_back(scalar);
+        continue;
+      }
+      const NpyCheck check = [&](const NpyHeader& header) {
+        check_fits(header, specs[i], i, given[i].text);
+      };
+      inputs.arrays.push_back(given[i].archive
+                                  ? given[i].archive->read(given[i].entry, check)
+                                  : read_npy(read_file(given[i].text), given[i].text, check));
+      inputs.values.push_back(array_value(inputs.arrays.back(), &specs[i], options, i));
     }
     return inputs;
   }

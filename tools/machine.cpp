@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "session.h"
 #include "table.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -33,7 +34,7 @@ void devices_command(const Options& options) {
   if (options.json) return print_json(json);
   print(device_table(json["devices"]) + "OpenVINO " +
         json["openvino"]["version"].get<std::string>() + "\n  " +
-        json["openvino"]["file"].get<std::string>() + "\n");
+        escaped(json["openvino"]["file"].get<std::string>()) + "\n");
 }
 
 bool doctor_command(const Options& options) {
@@ -54,12 +55,13 @@ bool doctor_command(const Options& options) {
   }
   if (json.contains("openvino") && !json["openvino"]["file"].get<std::string>().empty()) {
     out += "OpenVINO " + json["openvino"]["version"].get<std::string>() + "\n  " +
-           json["openvino"]["file"].get<std::string>() + "\n";
+           escaped(json["openvino"]["file"].get<std::string>()) + "\n";
   }
   for (const Json& other : json["others"])
-    out += "another copy, not used: " + other.get<std::string>() + "\n";
+    out += "another copy, not used: " + escaped(other.get<std::string>()) + "\n";
   if (!json["devices"].empty()) out += device_table(json["devices"]);
-  for (const Json& problem : json["problems"]) out += "note: " + problem.get<std::string>() + "\n";
+  for (const Json& problem : json["problems"])
+    out += "note: " + escaped(problem.get<std::string>()) + "\n";
   print(out +
         (ok ? "A program can run on OpenVINO here.\n" : "No program can run on OpenVINO here.\n"));
   return ok;

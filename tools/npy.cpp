@@ -5,7 +5,9 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace tools {
 namespace {
@@ -69,11 +71,11 @@ std::vector<int64_t> parse_shape(std::string_view text, const std::string& name)
   }
 }
 
-std::vector<char> to_row_major(std::string_view data, const std::vector<int64_t>& shape,
-                               size_t element, size_t bytes) {
-  std::vector<char> out(bytes);
+std::vector<char> to_row_major(const std::vector<char>& data, const std::vector<int64_t>& shape,
+                               size_t element) {
+  std::vector<char> out(data.size());
   std::vector<int64_t> index(shape.size(), 0);
-  const size_t count = bytes / element;
+  const size_t count = data.size() / element;
   for (size_t i = 0; i < count; ++i) {
     size_t from = 0;
     for (size_t d = shape.size(); d-- > 0;)
@@ -89,54 +91,73 @@ std::vector<char> to_row_major(std::string_view data, const std::vector<int64_t>
 
 }  // namespace
 
-Array read_npy(std::string_view bytes, const std::string& name) {
-  if (bytes.size() < 10 || bytes.substr(0, 6) != "\x93NUMPY")
+size_t npy_data_start(std::string_view start, const std::string& name) {
+  if (start.size() < 10 || start.substr(0, 6) != "\x93NUMPY")
     throw UsageError(name + ": not a NumPy array (.npy)");
   const auto byte = [&](size_t i) {
-    return static_cast<size_t>(static_cast<unsigned char>(bytes[i]));
+    return static_cast<size_t>(static_cast<unsigned char>(start[i]));
   };
   if (byte(6) < 1 || byte(6) > 3)
     throw UsageError(name + ": .npy version " + std::to_string(byte(6)) + ", but there are 1 to 3");
   const bool wide = byte(6) >= 2;
-  if (wide && bytes.size() < 12) throw UsageError(name + ": cut short within its header");
-  const size_t start = wide ? 12 : 10;
+  if (wide && start.size() < 12) throw UsageError(name + ": cut short within its header");
   const size_t length = byte(8) | (byte(9) << 8) | (wide ? (byte(10) << 16) | (byte(11) << 24) : 0);
-  if (length > bytes.size() - start) throw UsageError(name + ": cut short within its header");
-  const std::string_view header = bytes.substr(start, length);
-  const std::string_view data = bytes.substr(start + length);
+  return (wide ? 12 : 10) + length;
+}
 
-  Array array;
-  const std::string_view descr = field(header, "descr", name);
+NpyHeader read_npy_header(std::string_view head, const std::string& name) {
+  NpyHeader header;
+  const std::string_view descr = field(head, "descr", name);
   bool known = false;
   for (const Descr& candidate : kDescrs) {
     const std::string quoted = std::string("'") + candidate.text + "'";
     if (descr.substr(0, quoted.size()) == quoted) {
-      array.dtype = candidate.dtype;
+      header.dtype = candidate.dtype;
       known = true;
     }
+  }
+  if (!known && descr.substr(0, 1) == "[") {
+    throw UsageError(name +
+                     ": its dtype is structured (it has fields), and a program takes plain arrays; "
+                     "save one field, such as x[\"name\"]");
   }
   if (!known) {
     throw UsageError(name + ": dtype " + std::string(descr.substr(0, descr.find(','))) +
                      " is not one that a program takes (little-endian numbers and bool)");
   }
-  array.shape = parse_shape(field(header, "shape", name), name);
-  const size_t element = pteron_dtype_size(array.dtype);
-  size_t size = element;
-  if (std::count(array.shape.begin(), array.shape.end(), 0) > 0) return array;
-  for (const int64_t dim : array.shape) {
-    if (size > data.size() / static_cast<size_t>(dim)) {
-      throw UsageError(name + ": its shape needs more bytes than the file has");
-    }
-    size *= static_cast<size_t>(dim);
+  header.shape = parse_shape(field(head, "shape", name), name);
+  header.fortran_order = field(head, "fortran_order", name).substr(0, 4) == "True";
+  if (std::count(header.shape.begin(), header.shape.end(), 0) > 0) return header;
+  size_t bytes = pteron_dtype_size(header.dtype);
+  for (const int64_t size : header.shape) {
+    if (bytes > static_cast<size_t>(PTRDIFF_MAX) / static_cast<size_t>(size))
+      throw UsageError(name + ": its shape needs more bytes than there can be");
+    bytes *= static_cast<size_t>(size);
   }
-  if (size > data.size()) throw UsageError(name + ": its shape needs more bytes than the file has");
-  const bool fortran = field(header, "fortran_order", name).substr(0, 4) == "True";
-  if (fortran && array.shape.size() > 1) {
-    array.data = to_row_major(data, array.shape, element, size);
-  } else {
-    array.data.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(size));
-  }
+  header.bytes = bytes;
+  return header;
+}
+
+Array make_array(const NpyHeader& header, std::vector<char> elements) {
+  Array array;
+  array.dtype = header.dtype;
+  array.shape = header.shape;
+  array.data = std::move(elements);
+  if (header.fortran_order && header.shape.size() > 1 && header.bytes > 0)
+    array.data = to_row_major(array.data, header.shape, pteron_dtype_size(header.dtype));
   return array;
+}
+
+Array read_npy(std::string_view bytes, const std::string& name, const NpyCheck& check) {
+  const size_t start = npy_data_start(bytes.substr(0, kNpyStart), name);
+  if (start > bytes.size()) throw UsageError(name + ": cut short within its header");
+  const NpyHeader header = read_npy_header(bytes.substr(0, start), name);
+  if (check) check(header);
+  const std::string_view data = bytes.substr(start);
+  if (header.bytes > data.size())
+    throw UsageError(name + ": its shape needs more bytes than the file has");
+  return make_array(header,
+                    {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(header.bytes)});
 }
 
 pteron_dtype stored_dtype(pteron_dtype dtype) {

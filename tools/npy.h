@@ -4,7 +4,9 @@
 // there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +23,31 @@ struct Array {
   std::vector<char> data;
 };
 
-// The array in the bytes of a .npy file; Fortran order is turned to row-major. `name` is for
-// messages. Throws UsageError.
-Array read_npy(std::string_view bytes, const std::string& name);
+// What a .npy file says of its array.
+struct NpyHeader {
+  pteron_dtype dtype = PTERON_FLOAT32;
+  std::vector<int64_t> shape;
+  bool fortran_order = false;
+  size_t bytes = 0;  // Of the array.
+};
+
+// Looks at a header before memory is taken for its array; throws what is wrong with it.
+using NpyCheck = std::function<void(const NpyHeader&)>;
+
+// How many bytes lie before the array, from the first kNpyStart bytes of the file. Throws
+// UsageError; `name` is for messages.
+constexpr size_t kNpyStart = 12;
+size_t npy_data_start(std::string_view start, const std::string& name);
+
+// The header in the bytes before the array. Throws UsageError.
+NpyHeader read_npy_header(std::string_view head, const std::string& name);
+
+// The array of this header, with its elements as the file has them; Fortran order is turned to
+// row-major.
+Array make_array(const NpyHeader& header, std::vector<char> elements);
+
+// The array in the bytes of a .npy file. Throws UsageError.
+Array read_npy(std::string_view bytes, const std::string& name, const NpyCheck& check = nullptr);
 
 // The bytes of a .npy file, of the dtype that stored_dtype says.
 std::string write_npy(const Array& array);

@@ -2,8 +2,10 @@
 
 #include <zlib.h>
 
-#include <cstring>
+#include <algorithm>
+#include <new>
 #include <ostream>
+#include <span>
 
 namespace tools {
 namespace {
@@ -15,96 +17,70 @@ uint64_t number(std::string_view bytes, size_t at, size_t size) {
   return value;
 }
 
-[[noreturn]] void damaged(const std::string& path) {
-  throw UsageError(path + ": not a NumPy archive (.npz), or damaged");
-}
-
-// Where the central directory's end record starts: it is followed by a comment of at most 64 KiB.
-size_t find_end_record(std::string_view zip, const std::string& path) {
-  constexpr size_t kSize = 22;
-  if (zip.size() < kSize) damaged(path);
-  const size_t first = zip.size() > kSize + 65535 ? zip.size() - kSize - 65535 : 0;
-  for (size_t at = zip.size() - kSize + 1; at-- > first;) {
-    if (zip.substr(at, 4) == "PK\x05\x06") return at;
+// The bytes of an entry, unpacked from its beginning on as they are asked for.
+class Unpacker {
+ public:
+  Unpacker(std::string_view packed, bool deflated)
+      : packed_(packed.data(), packed.size()), deflated_(deflated) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed_.data()));
+    if (deflated_ && inflateInit2(&stream_, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
-  damaged(path);
-}
+  ~Unpacker() {
+    if (deflated_) inflateEnd(&stream_);
+  }
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
 
-struct Entry {
-  std::string name;
-  uint64_t method = 0;
-  uint64_t crc = 0;
-  uint64_t packed = 0;
-  uint64_t size = 0;
-  uint64_t offset = 0;
+  // Exactly the next `size` bytes; false if there are fewer.
+  bool read(char* out, size_t size) {
+    const size_t got = deflated_ ? inflate_into(out, size) : copy_into(out, size);
+    for (size_t at = 0; at < got; at += kChunk)
+      crc_ = crc32(crc_, reinterpret_cast<const Bytef*>(out + at), chunk(got - at));
+    return got == size;
+  }
+
+  // Whether nothing is left.
+  bool at_end() {
+    char more = 0;
+    return deflated_ ? inflate_into(&more, 1) == 0 && ended_ : packed_.empty();
+  }
+
+  uLong crc() const { return crc_; }
+
+ private:
+  static constexpr size_t kChunk = size_t{1} << 30;
+  static uInt chunk(size_t size) { return static_cast<uInt>(std::min(size, kChunk)); }
+
+  size_t copy_into(char* out, size_t size) {
+    size = std::min(size, packed_.size());
+    std::copy_n(packed_.data(), size, out);
+    packed_ = packed_.subspan(size);
+    return size;
+  }
+
+  size_t inflate_into(char* out, size_t size) {
+    stream_.next_out = reinterpret_cast<Bytef*>(out);
+    size_t left = size;
+    while (left > 0 && !ended_) {
+      stream_.avail_in = chunk(packed_.size());
+      stream_.avail_out = chunk(left);
+      const uInt in = stream_.avail_in;
+      const uInt room = stream_.avail_out;
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      packed_ = packed_.subspan(in - stream_.avail_in);
+      left -= room - stream_.avail_out;
+      ended_ = status == Z_STREAM_END;
+      if (status != Z_OK && !ended_) break;
+    }
+    return size - left;
+  }
+
+  std::span<const char> packed_;
+  bool deflated_;
+  bool ended_ = false;
+  z_stream stream_{};
+  uLong crc_ = crc32(0, nullptr, 0);
 };
-
-// Sizes and offsets of 0xffffffff stand in a zip64 field instead, in this order.
-void read_zip64(std::string_view extra, Entry& entry, const std::string& path) {
-  while (extra.size() >= 4) {
-    const uint64_t id = number(extra, 0, 2);
-    const size_t length = number(extra, 2, 2);
-    if (length > extra.size() - 4) damaged(path);
-    std::string_view body = extra.substr(4, length);
-    if (id == 1) {
-      for (uint64_t* value : {&entry.size, &entry.packed, &entry.offset}) {
-        if (*value != 0xffffffffu) continue;
-        if (body.size() < 8) damaged(path);
-        *value = number(body, 0, 8);
-        body.remove_prefix(8);
-      }
-    }
-    extra.remove_prefix(4 + length);
-  }
-}
-
-std::string unpack(std::string_view zip, const Entry& entry, const std::string& path) {
-  if (entry.offset > zip.size() || zip.size() - entry.offset < 30) damaged(path);
-  if (zip.substr(entry.offset, 4) != "PK\x03\x04") damaged(path);
-  const size_t skip = 30 + number(zip, entry.offset + 26, 2) + number(zip, entry.offset + 28, 2);
-  if (skip > zip.size() - entry.offset || entry.packed > zip.size() - entry.offset - skip)
-    damaged(path);
-  const std::string_view packed = zip.substr(entry.offset + skip, entry.packed);
-  std::string out;
-  if (entry.method == 0) {
-    out = packed;
-  } else if (entry.method == 8) {
-    // Deflate makes at most 1032 bytes of one.
-    if (entry.size / 1032 > entry.packed + 1) damaged(path);
-    out.resize(entry.size);
-    z_stream stream{};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) damaged(path);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    size_t in_left = packed.size();
-    size_t out_left = out.size();
-    int status = Z_OK;
-    constexpr size_t kChunk = 1u << 30;
-    while (status == Z_OK) {
-      stream.avail_in = static_cast<uInt>(in_left < kChunk ? in_left : kChunk);
-      stream.avail_out = static_cast<uInt>(out_left < kChunk ? out_left : kChunk);
-      in_left -= stream.avail_in;
-      out_left -= stream.avail_out;
-      status = inflate(&stream, Z_NO_FLUSH);
-      in_left += stream.avail_in;
-      out_left += stream.avail_out;
-    }
-    inflateEnd(&stream);
-    if (status != Z_STREAM_END || out_left != 0) damaged(path);
-  } else {
-    throw UsageError(path + ": entry " + entry.name +
-                     " is packed in a way that NumPy does not write");
-  }
-  uLong crc = crc32(0, nullptr, 0);
-  for (size_t at = 0; at < out.size();) {
-    const size_t chunk = out.size() - at < (1u << 30) ? out.size() - at : 1u << 30;
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(out.data() + at), static_cast<uInt>(chunk));
-    at += chunk;
-  }
-  if (crc != entry.crc)
-    throw UsageError(path + ": entry " + entry.name + " is damaged (its checksum is wrong)");
-  return out;
-}
 
 void append(std::string& out, uint64_t value, size_t size) {
   for (size_t i = 0; i < size; ++i) out += static_cast<char>(value >> (8 * i));
@@ -189,23 +165,33 @@ void write_entries(std::ostream& file, const NamedArrays& arrays) {
 
 }  // namespace
 
-NamedArrays read_npz(const std::string& path) {
-  const std::string zip = read_file(path);
-  const size_t end = find_end_record(zip, path);
+NpzFile::NpzFile(std::string path) : path_(std::move(path)), zip_(read_file(path_)) {
+  read_directory();
+}
+
+void NpzFile::damaged() const {
+  throw UsageError(path_ + ": not a NumPy archive (.npz), or damaged");
+}
+
+void NpzFile::read_directory() {
+  const std::string_view zip = zip_;
+  // The directory's end record is followed by a comment of at most 64 KiB.
+  constexpr size_t kEndSize = 22;
+  if (zip.size() < kEndSize) damaged();
+  const size_t first = zip.size() > kEndSize + 65535 ? zip.size() - kEndSize - 65535 : 0;
+  const size_t end = zip.rfind("PK\x05\x06", zip.size() - kEndSize);
+  if (end == std::string_view::npos || end < first) damaged();
   uint64_t count = number(zip, end + 10, 2);
   uint64_t at = number(zip, end + 16, 4);
   if ((count == 0xffff || at == 0xffffffffu) && end >= 20 &&
-      std::string_view(zip).substr(end - 20, 4) == "PK\x06\x07") {
+      zip.substr(end - 20, 4) == "PK\x06\x07") {
     const uint64_t record = number(zip, end - 20 + 8, 8);
-    if (record > zip.size() || zip.size() - record < 56) damaged(path);
+    if (record > zip.size() || zip.size() - record < 56) damaged();
     count = number(zip, record + 32, 8);
     at = number(zip, record + 48, 8);
   }
-  NamedArrays arrays;
   for (uint64_t i = 0; i < count; ++i) {
-    if (at > zip.size() || zip.size() - at < 46 ||
-        std::string_view(zip).substr(at, 4) != "PK\x01\x02")
-      damaged(path);
+    if (at > zip.size() || zip.size() - at < 46 || zip.substr(at, 4) != "PK\x01\x02") damaged();
     Entry entry;
     entry.method = number(zip, at + 10, 2);
     entry.crc = number(zip, at + 16, 4);
@@ -215,14 +201,87 @@ NamedArrays read_npz(const std::string& path) {
     const size_t name = number(zip, at + 28, 2);
     const size_t extra = number(zip, at + 30, 2);
     const size_t comment = number(zip, at + 32, 2);
-    if (46 + name + extra + comment > zip.size() - at) damaged(path);
-    entry.name = zip.substr(at + 46, name);
-    read_zip64(std::string_view(zip).substr(at + 46 + name, extra), entry, path);
-    at += 46 + name + extra + comment;
-    std::string key = entry.name;
+    if (46 + name + extra + comment > zip.size() - at) damaged();
+    std::string key(zip.substr(at + 46, name));
     if (key.size() > 4 && key.compare(key.size() - 4, 4, ".npy") == 0) key.resize(key.size() - 4);
-    arrays.emplace_back(key, read_npy(unpack(zip, entry, path), path + ": " + key));
+    read_zip64(zip.substr(at + 46 + name, extra), entry);
+    at += 46 + name + extra + comment;
+    entries_.push_back(entry);
+    names_.push_back(std::move(key));
   }
+}
+
+// Sizes and offsets of 0xffffffff stand in a zip64 field instead, in this order.
+void NpzFile::read_zip64(std::string_view extra, Entry& entry) const {
+  while (extra.size() >= 4) {
+    const uint64_t id = number(extra, 0, 2);
+    const size_t length = number(extra, 2, 2);
+    if (length > extra.size() - 4) damaged();
+    std::string_view body = extra.substr(4, length);
+    if (id == 1) {
+      for (uint64_t* value : {&entry.size, &entry.packed, &entry.offset}) {
+        if (*value != 0xffffffffu) continue;
+        if (body.size() < 8) damaged();
+        *value = number(body, 0, 8);
+        body.remove_prefix(8);
+      }
+    }
+    extra.remove_prefix(4 + length);
+  }
+}
+
+std::string_view NpzFile::packed_bytes(const Entry& entry) const {
+  const std::string_view zip = zip_;
+  if (entry.offset > zip.size() || zip.size() - entry.offset < 30) damaged();
+  if (zip.substr(entry.offset, 4) != "PK\x03\x04") damaged();
+  const size_t skip = 30 + number(zip, entry.offset + 26, 2) + number(zip, entry.offset + 28, 2);
+  if (skip > zip.size() - entry.offset || entry.packed > zip.size() - entry.offset - skip)
+    damaged();
+  return zip.substr(entry.offset + skip, entry.packed);
+}
+
+Array NpzFile::read(size_t index, const NpyCheck& check) const {
+  const Entry& entry = entries_[index];
+  const std::string name = path_ + ": " + names_[index];
+  constexpr uint64_t kStored = 0;
+  constexpr uint64_t kDeflated = 8;
+  if (entry.method != kStored && entry.method != kDeflated)
+    throw UsageError(name + " is packed in a way that NumPy does not write");
+  const std::string_view packed = packed_bytes(entry);
+  // Deflate makes at most 1032 bytes of one.
+  if (entry.size / 1032 > entry.packed + 1) damaged();
+  Unpacker unpacker(packed, entry.method == kDeflated);
+  const auto read = [&](char* out, size_t size) {
+    if (!unpacker.read(out, size)) damaged();
+  };
+  if (entry.size < kNpyStart) throw UsageError(name + ": not a NumPy array (.npy)");
+  std::string head(kNpyStart, '\0');
+  read(head.data(), head.size());
+  const size_t start = npy_data_start(head, name);
+  // NumPy itself reads no header of more than 10,000 bytes.
+  constexpr size_t kLongestHead = size_t{1} << 20;
+  if (start < kNpyStart || start > entry.size || start > kLongestHead)
+    throw UsageError(name + ": cut short within its header");
+  head.resize(start);
+  read(head.data() + kNpyStart, start - kNpyStart);
+  const NpyHeader header = read_npy_header(head, name);
+  if (check) check(header);
+  if (header.bytes != entry.size - start) {
+    throw UsageError(name + ": its shape needs " +
+                     (header.bytes > entry.size - start ? "more" : "fewer") + " bytes than it has");
+  }
+  std::vector<char> elements(header.bytes);
+  read(elements.data(), elements.size());
+  if (!unpacker.at_end()) damaged();
+  if (unpacker.crc() != entry.crc) throw UsageError(name + " is damaged (its checksum is wrong)");
+  return make_array(header, std::move(elements));
+}
+
+NamedArrays read_npz(const std::string& path) {
+  const NpzFile file(path);
+  NamedArrays arrays;
+  for (size_t i = 0; i < file.names().size(); ++i)
+    arrays.emplace_back(file.names()[i], file.read(i));
   return arrays;
 }
 

@@ -39,7 +39,8 @@ void add_machine_options(CLI::App& app, Options& options) {
 void add_model_options(CLI::App& app, Options& options) {
   app.add_option("MODEL", options.model, "The program (.pte)")->required()->check(not_empty());
   app.add_option("--weights", options.weights, "External weights (.ptd); may be repeated")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(not_empty());
   app.add_option("--device", options.device, "CPU, GPU, GPU.1, NPU, ...; none: no OpenVINO at all")
       ->check(not_empty());
   app.add_option("--precision", options.precision, "program, fast, f32, f16, bf16")
@@ -61,7 +62,8 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_option("-i,--input", options.inputs,
                  "A .npy or .npz file, a number, true or false; may be repeated. Without any, "
                  "made-up inputs")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(not_empty());
   app.add_option("--shape", options.shapes,
                  "The size of a made-up input, such as 0=1x3x96x128; may be repeated")
       ->allow_extra_args(false);

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "platform.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -33,19 +34,19 @@ void write_output(const std::string& text) {
   throw UsageError("cannot write to standard output: " + std::generic_category().message(errno));
 }
 
-// What the user typed need not be UTF-8.
+// What the user typed need not be UTF-8. What moves a terminal's cursor and JSON would let pass is
+// escaped in JSON's way.
 std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-// Without what moves a terminal's cursor, changes its colours or worse: names come from files.
-std::string visible(std::string text) {
+  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if ((byte < 0x20 && byte != '\n') || byte == 0x7f) text[i] = '?';
-    // U+0080 to U+009F are controls too.
-    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) text.replace(i, 2, "?");
+    if (byte == 0x7f) text.replace(i, 1, "\\u007f");
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\u00%02x", static_cast<unsigned>(next));
+      text.replace(i, 2, code);
+    }
   }
   return text;
 }
@@ -208,7 +209,7 @@ double now_ms() {
       .count();
 }
 
-void print(const std::string& text) { write_output(visible(text)); }
+void print(const std::string& text) { write_output(escaped(text, true)); }
 
 void print_json(const Json& json) { write_output(dump(json)); }
 
@@ -217,11 +218,7 @@ void print_failure(int status, const std::string& message) {
   try_to_write_output(dump(json));
 }
 
-void say(const std::string& text) {
-  std::string line = visible(text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::fprintf(stderr, "%s\n", line.c_str());
-}
+void say(const std::string& text) { std::fprintf(stderr, "%s\n", escaped(text).c_str()); }
 
 void note(const Options& options, const std::string& text) {
   if (!options.quiet) say(text);

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "platform.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -28,7 +29,10 @@ bool is_number(const std::string& text) {
 
 }  // namespace
 
-std::string format_table(const std::vector<std::vector<std::string>>& rows) {
+std::string format_table(std::vector<std::vector<std::string>> rows) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = escaped(cell);
+  }
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

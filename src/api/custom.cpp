@@ -7,6 +7,7 @@
 #include "api/border.h"
 #include "api/options.h"
 #include "api/values.h"
+#include "base/text.h"
 #include "runtime/delegate.h"
 #include "runtime/signature.h"
 
@@ -179,9 +180,9 @@ class CustomCompiled final : public CompiledDelegate {
     if (status != PTERON_OK) return call_error(status, call);
     auto instance = std::make_unique<CustomInstance>(delegate_, handle, inputs);
     if (inputs > args.size()) {
-      return Error{Code::InvalidArgument,
-                   "the application's delegate says that it has " + std::to_string(inputs) +
-                       " inputs, but the call has " + std::to_string(args.size()) + " arguments"};
+      return Error{Code::InvalidArgument, "the application's delegate says that it has " +
+                                              counted(inputs, "input") + ", but the call has " +
+                                              counted(args.size(), "argument")};
     }
     return std::unique_ptr<DelegateInstance>(std::move(instance));
   }

@@ -6,6 +6,7 @@
 
 #include "api/border.h"
 #include "base/dtype.h"
+#include "base/text.h"
 
 // The text lies behind the struct, in the same block of memory.
 struct pteron_error {
@@ -29,16 +30,22 @@ pteron_error* make_error(pteron_status status, std::string_view prefix, std::str
   return new (block) pteron_error{status, message};
 }
 
+// The text may have names out of a file, and an application may print it.
 pteron_status give(pteron_error** error, pteron_status status, std::string_view prefix,
-                   std::string_view text) {
-  if (error != nullptr) *error = make_error(status, prefix, text);
+                   std::string_view text) noexcept {
+  if (error == nullptr) return status;
+  try {
+    *error = make_error(status, prefix, escaped(text));
+  } catch (const std::bad_alloc&) {
+    *error = const_cast<pteron_error*>(&kOutOfMemory);
+  }
   return status;
 }
 
 }  // namespace
 
 pteron_status report(pteron_error** error, const Error& what) noexcept {
-  return give(error, static_cast<pteron_status>(what.code), what.message, "");
+  return give(error, static_cast<pteron_status>(what.code), "", what.message);
 }
 
 pteron_status report_exception(pteron_error** error) noexcept {

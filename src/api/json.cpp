@@ -7,6 +7,7 @@
 
 #include "api/handles.h"
 #ifdef PTERON_HAS_OPENVINO
+#include "base/text.h"
 #include "openvino/blob.h"
 #endif
 
@@ -59,7 +60,7 @@ bool is_text(Bytes bytes) {
 // A compile spec's value where it is text, else its size.
 std::string spec_text(Bytes value) {
   constexpr size_t kLongest = 200;
-  if (value.size() > kLongest || !is_text(value)) return std::to_string(value.size()) + " bytes";
+  if (value.size() > kLongest || !is_text(value)) return counted(value.size(), "byte");
   return std::string(reinterpret_cast<const char*>(value.data()), value.size());
 }
 

@@ -1,6 +1,31 @@
 #include "api/values.h"
 
+#include <algorithm>
+#include <cstdint>
+
+#include "base/checked.h"
+
 namespace pteron {
+namespace {
+
+// Whether every byte of the elements lies less than half of what 63 bits count from the first one:
+// then no sum of strides overflows. Negative sizes are for others to refuse.
+bool extent_fits(const pteron_tensor& tensor, size_t element) {
+  const auto* end = tensor.shape + tensor.rank;
+  if (std::any_of(tensor.shape, end, [](int64_t size) { return size <= 0; })) return true;
+  uint64_t reach = element;
+  for (int32_t i = 0; i < tensor.rank; ++i) {
+    const int64_t stride = tensor.strides[i];
+    const uint64_t step =
+        stride < 0 ? 0 - static_cast<uint64_t>(stride) : static_cast<uint64_t>(stride);
+    uint64_t along = 0;
+    if (!checked_mul(static_cast<uint64_t>(tensor.shape[i]) - 1, step, along)) return false;
+    if (!checked_add(reach, along, reach)) return false;
+  }
+  return reach <= static_cast<uint64_t>(INT64_MAX) / 2;
+}
+
+}  // namespace
 
 Result<HostValue> read_value(const pteron_value* value) {
   if (value == nullptr) return HostValue(std::monostate());
@@ -33,6 +58,10 @@ Result<HostValue> read_value(const pteron_value* value) {
       if (tensor.rank > 0 && tensor.shape == nullptr) {
         return Error{Code::InvalidArgument,
                      "a tensor of rank " + std::to_string(tensor.rank) + " has no shape"};
+      }
+      if (tensor.strides != nullptr && !extent_fits(tensor, dtype_size(*dtype))) {
+        return Error{Code::InvalidArgument,
+                     "the strides of a tensor lead further than memory can be; they count bytes"};
       }
       return HostValue(ArrayView{tensor.data,
                                  *dtype,

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
 #include "kernels/view.h"
@@ -28,9 +29,9 @@ Result<void> check_cache(const char* what, const Tensor& value, const Tensor& ca
 Result<void> write_cache(const char* what, const Tensor& value, Tensor& cache, int64_t start) {
   PTERON_TRY(check_cache(what, value, cache));
   if (start < 0 || start > cache.size(1) || value.size(1) > cache.size(1) - start)
-    return Error{Code::Failed, std::string(what) + " of " + std::to_string(value.size(1)) +
-                                   " positions from " + std::to_string(start) +
-                                   " into a cache of " + std::to_string(cache.size(1))};
+    return Error{Code::Failed, std::string(what) + " of " + counted(value.size(1), "position") +
+                                   " from " + std::to_string(start) + " into a cache of " +
+                                   std::to_string(cache.size(1))};
   if (value.numel() == 0) return {};
   View to(cache);
   to.sizes[1] = value.size(1);
@@ -66,7 +67,7 @@ Result<void> update_cache_with_indices(Context& context, const Args& args, const
   for (int64_t i = 0; i < indices.numel(); ++i) {
     if (at[i] < 0 || at[i] >= cache.size(1))
       return Error{Code::Failed, "index " + std::to_string(at[i]) + " of a cache of " +
-                                     std::to_string(cache.size(1)) + " positions"};
+                                     counted(cache.size(1), "position")};
   }
   View from(value);
   View to(cache);
@@ -175,8 +176,8 @@ Result<Attention> plan(Context& context, const Tensor& q, const Tensor& k, const
   a.is_causal = p.is_causal;
   if (p.start < 0 || p.start > a.keys || a.queries > a.keys - p.start)
     return Error{Code::Failed, "attention from position " + std::to_string(p.start) + " for " +
-                                   std::to_string(a.queries) + " queries to " +
-                                   std::to_string(a.keys) + " keys"};
+                                   counted(a.queries, "query", "queries") + " to " +
+                                   counted(a.keys, "key")};
   a.used = p.start + a.queries;
   if (p.mask) {
     const Tensor& mask = *p.mask;
@@ -184,8 +185,8 @@ Result<Attention> plan(Context& context, const Tensor& q, const Tensor& k, const
     if (mask.rank() != 2 || !is_float(mask.dtype()) || mask.size(0) != a.queries ||
         (mask.size(1) != a.keys && mask.size(1) != a.used)) {
       return kernel_error("an attention mask of " + mask.describe() + " for " +
-                          std::to_string(a.queries) + " queries and " + std::to_string(a.keys) +
-                          " keys");
+                          counted(a.queries, "query", "queries") + " and " +
+                          counted(a.keys, "key"));
     }
     a.mask = load_all<float>(context, mask);
     a.mask_width = mask.size(1);

@@ -1,4 +1,5 @@
 // Convolutions of one to three spatial dimensions, grouped, dilated and transposed.
+#include "base/text.h"
 #include "kernels/gemm.h"
 #include "kernels/tables.h"
 #include "kernels/window.h"
@@ -255,7 +256,7 @@ Result<Problem> read_problem(const Args& args, size_t first, const Tensor& in,
   }
   const auto wrong_groups = [&] {
     return kernel_error("convolution of " + in.describe() + " with " + weight.describe() + " in " +
-                        std::to_string(groups) + " groups");
+                        counted(groups, "group"));
   };
   // Before anything is multiplied by it.
   if (groups > std::max<int64_t>(channels, 1)) return wrong_groups();

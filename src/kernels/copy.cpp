@@ -1,6 +1,7 @@
 // Operators that move elements without computing: views as copies, cat, pad, layout changes.
 #include <cstring>
 
+#include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
 #include "kernels/view.h"
@@ -251,7 +252,7 @@ Result<void> split_with_sizes(Context&, const Args& args, const Kernel&) {
   const auto d = static_cast<size_t>(dim);
   if (args.tensor_count(3) != sizes.size())
     return kernel_error("split into " + std::to_string(sizes.size()) + " for " +
-                        std::to_string(args.tensor_count(3)) + " outputs");
+                        counted(args.tensor_count(3), "output"));
   int64_t start = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0 || sizes[i] > in.size(dim) - start)
@@ -466,7 +467,7 @@ Result<void> split_(Context&, const Args& args, const Kernel&) {
   const size_t count = part == 0 || size == 0 ? 1 : static_cast<size_t>((size - 1) / part + 1);
   if (args.tensor_count(3) != count)
     return kernel_error("split into " + std::to_string(count) + " for " +
-                        std::to_string(args.tensor_count(3)) + " outputs");
+                        counted(args.tensor_count(3), "output"));
   for (size_t i = 0; i < count; ++i) {
     const int64_t start = static_cast<int64_t>(i) * part;
     PTERON_TRY(copy_view(in, narrowed(in, dim, start, std::min(part, size - start)),
@@ -481,7 +482,7 @@ Result<void> unbind_(Context&, const Args& args, const Kernel&) {
   PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
   if (args.tensor_count(2) != static_cast<size_t>(in.size(dim)))
     return kernel_error("unbind of " + in.describe() + " for " +
-                        std::to_string(args.tensor_count(2)) + " outputs");
+                        counted(args.tensor_count(2), "output"));
   for (int64_t i = 0; i < in.size(dim); ++i) {
     View view = narrowed(in, dim, i, 1);
     erase_dim(view, static_cast<size_t>(dim));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
 
@@ -59,7 +60,7 @@ Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
     return kernel_error("arange by " + std::to_string(step.real) + " as an integer");
   const double count = std::max(0.0, std::ceil((number(end) - number(start)) / number(step)));
   if (count > static_cast<double>(out.capacity()))
-    return kernel_error("arange makes " + std::to_string(count) + " elements, more than " +
+    return kernel_error("arange makes " + counted(count, "element") + ", more than " +
                         out.describe(true));
   const int64_t size[] = {static_cast<int64_t>(count)};
   PTERON_TRY(out.resize(size));

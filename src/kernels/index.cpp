@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/text.h"
 #include "kernels/tables.h"
 
 namespace pteron {
@@ -412,8 +413,8 @@ Result<void> repeat_interleave(Context& context, const Args& args, const Kernel&
     total += counts[i];
   }
   if (stated && *stated != total)
-    return kernel_error("repeat_interleave gives " + std::to_string(total) +
-                        " indices, but the program says " + std::to_string(*stated));
+    return kernel_error("repeat_interleave gives " + counted(total, "index", "indices") +
+                        ", but the program says " + std::to_string(*stated));
   const int64_t shape[] = {total};
   PTERON_TRY(out.resize(shape));
   int64_t at = 0;
@@ -491,8 +492,8 @@ Result<void> embedding_bag(Context& context, const Args& args, const Kernel&) {
     const int64_t least = b == 0 ? 0 : starts[b - 1];
     if (starts[b] < least || starts[b] > index.numel() || (b == 0 && starts[b] != 0))
       return Error{Code::Failed, "offset " + std::to_string(starts[b]) + " of bag " +
-                                     std::to_string(b) + " of " + std::to_string(index.numel()) +
-                                     " indices"};
+                                     std::to_string(b) + " of " +
+                                     counted(index.numel(), "index", "indices")};
   }
   for (int64_t i = 0; i < index.numel(); ++i) {
     if (rows[i] < 0 || rows[i] >= weight.size(0)) return out_of_range(rows[i], weight.size(0));

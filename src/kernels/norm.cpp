@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
 #include "kernels/vector/functions.h"
@@ -326,8 +327,7 @@ Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
     fits =
         fits && (!parameter || (parameter->numel() == in.size(1) && is_float(parameter->dtype())));
   if (!fits)
-    return kernel_error("group norm of " + in.describe() + " in " + std::to_string(groups) +
-                        " groups");
+    return kernel_error("group norm of " + in.describe() + " in " + counted(groups, "group"));
   PTERON_TRY(out.resize(in.sizes()));
   const int64_t statistics[] = {in.size(0), groups};
   for (size_t i : {size_t{9}, size_t{10}}) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "kernels/tables.h"
 #include "kernels/window.h"
 
@@ -20,7 +21,7 @@ struct Planes {
 // The input as planes of `dims` spatial dimensions; a batch may be missing.
 Result<Planes> read_planes(const Tensor& in, int dims) {
   if ((in.rank() != dims + 1 && in.rank() != dims + 2) || !is_number(in.dtype())) {
-    return kernel_error("pooling in " + std::to_string(dims) + " dimensions of " + in.describe());
+    return kernel_error("pooling in " + counted(dims, "dimension") + " of " + in.describe());
   }
   Planes planes;
   planes.rank = static_cast<size_t>(in.rank());

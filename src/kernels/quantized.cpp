@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/gemm.h"
 #include "kernels/tables.h"
@@ -336,7 +337,7 @@ Result<void> embedding(Context& context, const Args& args, const Kernel&) {
     if (rows[i] < 0 || rows[i] >= weight.size(0)) {
       return Error{Code::Failed, "index " + std::to_string(rows[i]) +
                                      " is out of range for a table of " +
-                                     std::to_string(weight.size(0)) + " rows"};
+                                     counted(weight.size(0), "row")};
     }
     const uint8_t* row = packed + rows[i] * weight.size(1);
     for (int64_t k = 0; k < width; ++k) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "base/text.h"
 #include "kernels/element.h"
 
 namespace pteron {
@@ -25,7 +26,7 @@ inline Result<Spatial> read_spatial(const Ints& list, int dims, int64_t unused, 
   if (list.empty() && missing) return *missing;
   if (list.size() != 1 && list.size() != static_cast<size_t>(dims)) {
     return kernel_error(std::string(what) + " " + describe_shape(list.span()) + " for " +
-                        std::to_string(dims) + " dimensions");
+                        counted(dims, "dimension"));
   }
   for (int d = 0; d < dims; ++d) {
     const int64_t value = list[list.size() == 1 ? 0 : static_cast<size_t>(d)];

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "openvino/status.h"
 
 namespace pteron {
@@ -50,16 +51,16 @@ Result<void> check_cpu_header(Bytes bytes) {
     const uint64_t offset = header[2 * part];
     const uint64_t size = header[2 * part + 1];
     if (offset < end || !fits(offset, size, bytes.size())) {
-      return damaged("its " + std::string(kParts[part]) + " should be " + std::to_string(size) +
-                     " bytes at " + std::to_string(offset) + ", and it has " +
-                     std::to_string(bytes.size()) + " bytes");
+      return damaged("its " + std::string(kParts[part]) + " should be " + counted(size, "byte") +
+                     " at " + std::to_string(offset) + ", and it has " +
+                     counted(bytes.size(), "byte"));
     }
     end = offset + size;
   }
   if (header[5] == 0) return damaged("it has no model");
   // OpenVINO reads the model to the end of the memory it is given.
   if (end != bytes.size()) {
-    return damaged(std::to_string(bytes.size() - end) + " bytes come after its model");
+    return damaged(counted(bytes.size() - end, "byte") + " too many after its model");
   }
   return {};
 }

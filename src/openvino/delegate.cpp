@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "base/text.h"
 #include "openvino/blob.h"
 #include "openvino/core.h"
 #include "openvino/request.h"
@@ -29,7 +30,7 @@ Result<std::string> spec_device(const DelegateDef& def) {
     });
     if (spec.value.size() > 256 || !plain) {
       return Error{Code::Malformed, "the compile spec \"device\" holds no device name but " +
-                                        std::to_string(spec.value.size()) + " bytes, \"" +
+                                        counted(spec.value.size(), "byte") + ", \"" +
                                         printable(device.substr(0, 32)) + "\""};
     }
   }
@@ -59,10 +60,10 @@ class CompiledBlob final : public CompiledDelegate {
   Result<std::unique_ptr<DelegateInstance>> instantiate(const Args& args) override {
     const size_t wanted = ports_.inputs.size() + ports_.outputs.size();
     if (args.size() != wanted) {
-      return Error{Code::Malformed, "the model has " + std::to_string(ports_.inputs.size()) +
-                                        " inputs and " + std::to_string(ports_.outputs.size()) +
-                                        " outputs, but the program gives " +
-                                        std::to_string(args.size()) + " arguments"};
+      return Error{Code::Malformed, "the model has " + counted(ports_.inputs.size(), "input") +
+                                        " and " + counted(ports_.outputs.size(), "output") +
+                                        ", but the program gives " +
+                                        counted(args.size(), "argument")};
     }
     for (size_t i = 0; i < ports_.inputs.size(); ++i)
       PTERON_TRY(check_input(ports_.inputs[i], args.value(i)));

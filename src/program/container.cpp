@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/checked.h"
+#include "base/text.h"
 
 namespace pteron {
 namespace {
@@ -55,7 +56,7 @@ constexpr Magic kMagics[] = {
 
 Error cut_short(const FileBytes& file) {
   return malformed(
-      file, "the file has only " + std::to_string(file.bytes.size()) + " bytes; is it cut short?");
+      file, "the file has only " + counted(file.bytes.size(), "byte") + "; is it cut short?");
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -84,7 +85,7 @@ Error not_a(const FileBytes& file, const char* wanted) {
     }
   }
   if (bytes.size() < kHeadSize) {
-    return refusal(Code::Malformed, "it has only " + std::to_string(bytes.size()) + " bytes");
+    return refusal(Code::Malformed, "it has only " + counted(bytes.size(), "byte"));
   }
   const std::string_view head = text_at(bytes, 0, kHeadSize);
   const auto is_text = [](char c) {
@@ -114,8 +115,8 @@ Result<Container> read_program_container(const FileBytes& file) {
   const auto segment_base = read_number<uint64_t>(bytes, 24);
   const auto segment_size = length >= 32 ? read_number<uint64_t>(bytes, 32) : 0;
   if (length < 24) {
-    return malformed(file, "the extended header says it has " + std::to_string(length) +
-                               " bytes; it has at least 24");
+    return malformed(file, "the extended header says it has " + counted(length, "byte") +
+                               "; it has at least 24");
   }
   uint64_t end = 0;
   if (!checked_add(segment_base, segment_size, end)) {
@@ -123,8 +124,8 @@ Result<Container> read_program_container(const FileBytes& file) {
   }
   end = std::max(end, program_size);
   if (end > bytes.size()) {
-    return malformed(file, "the file has " + std::to_string(bytes.size()) +
-                               " bytes, but its header speaks of " + std::to_string(end) +
+    return malformed(file, "the file has " + counted(bytes.size(), "byte") +
+                               ", but its header speaks of " + std::to_string(end) +
                                "; is it cut short?");
   }
   return Container{bytes.first(program_size), segment_base};
@@ -143,12 +144,12 @@ Result<Container> read_weights_container(const FileBytes& file) {
   const auto segment_base = read_number<uint64_t>(bytes, 32);
   const auto segment_size = read_number<uint64_t>(bytes, 40);
   if (length < 40) {
-    return malformed(file, "the FH01 header says it has " + std::to_string(length) +
-                               " bytes; it has at least 40");
+    return malformed(
+        file, "the FH01 header says it has " + counted(length, "byte") + "; it has at least 40");
   }
   if (!fits(offset, size, bytes.size()) || !fits(segment_base, segment_size, bytes.size())) {
-    return malformed(file, "the file has " + std::to_string(bytes.size()) +
-                               " bytes, fewer than its header speaks of; is it cut short?");
+    return malformed(file, "the file has " + counted(bytes.size(), "byte") +
+                               ", fewer than its header speaks of; is it cut short?");
   }
   return Container{bytes.first(offset + size), segment_base};
 }
@@ -160,7 +161,7 @@ Result<Bytes> segment_bytes(const FileBytes& file, const Container& container, u
   uint64_t start = 0;
   if (container.segment_base == 0 || !checked_add(container.segment_base, offset, start) ||
       !fits(start, size, file.bytes.size())) {
-    return malformed(file, what + ": its " + std::to_string(size) + " bytes at offset " +
+    return malformed(file, what + ": its " + counted(size, "byte") + " at offset " +
                                std::to_string(offset) + " of the segments lie outside the file");
   }
   return file.bytes.subspan(start, size);

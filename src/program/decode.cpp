@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "program/container.h"
 #include "program/rules.h"
 #include "program_generated.h"
@@ -195,8 +196,8 @@ class Decoder {
           total > limits_.planned_memory) {
         return Error{Code::ResourceLimit,
                      file_.origin + ": " + where_ + ": it plans more memory than the limit of " +
-                         std::to_string(limits_.planned_memory) + " bytes (buffer " +
-                         std::to_string(i) + " has " + std::to_string(size) +
+                         counted(limits_.planned_memory, "byte") + " (buffer " + std::to_string(i) +
+                         " has " + std::to_string(size) +
                          "); raise memory_limit if the file is trusted"};
       }
       plan.buffers.push_back(static_cast<uint64_t>(size));
@@ -247,7 +248,7 @@ class Decoder {
           const int32_t item = items->Get(i);
           if (item < -1 || (item >= 0 && static_cast<size_t>(item) >= value_count)) {
             return error("item " + std::to_string(i) + " is value " + std::to_string(item) +
-                         ", but the plan has " + std::to_string(value_count) + " values");
+                         ", but the plan has " + counted(value_count, "value"));
           }
           list.items.push_back(item);
         }
@@ -330,9 +331,9 @@ class Decoder {
                      std::to_string(plan.buffers.size()));
       }
       if (!fits(offset, tensor.nbytes(), plan.buffers[id - 1])) {
-        return error(std::to_string(tensor.nbytes()) + " bytes at offset " +
-                     std::to_string(offset) + " do not fit planned buffer " + std::to_string(id) +
-                     " of " + std::to_string(plan.buffers[id - 1]) + " bytes");
+        return error(counted(tensor.nbytes(), "byte") + " at offset " + std::to_string(offset) +
+                     " do not fit planned buffer " + std::to_string(id) + " of " +
+                     counted(plan.buffers[id - 1], "byte"));
       }
       if (offset % dtype_size(tensor.dtype) != 0) {
         return error("offset " + std::to_string(offset) + " is not aligned to its dtype");
@@ -363,7 +364,7 @@ class Decoder {
       PTERON_ASSIGN(const Bytes bytes, segment(offsets->segment_index(), "its data"));
       const uint64_t offset = element(*offsets->offsets(), index);
       if (!fits(offset, size, bytes.size())) {
-        return error("its " + std::to_string(size) + " bytes of data at offset " +
+        return error("its " + counted(size, "byte") + " of data at offset " +
                      std::to_string(offset) + " lie outside their segment of " +
                      std::to_string(bytes.size()));
       }
@@ -377,7 +378,7 @@ class Decoder {
     }
     const Bytes bytes = bytes_of(root_->constant_buffer()->Get(index)->storage());
     if (bytes.size() < size) {
-      return error("it needs " + std::to_string(size) + " bytes of data, and the file has " +
+      return error("it needs " + counted(size, "byte") + " of data, and the file has " +
                    std::to_string(bytes.size()));
     }
     return aligned(bytes.first(size), tensor);
@@ -431,7 +432,7 @@ class Decoder {
       const auto index = element(*in, i);
       if (index < 0 || static_cast<uint64_t>(index) >= value_count) {
         return error(std::string(what) + " name value " + std::to_string(index) +
-                     ", but the plan has " + std::to_string(value_count) + " values");
+                     ", but the plan has " + counted(value_count, "value"));
       }
       out.push_back(static_cast<ValueIndex>(index));
     }

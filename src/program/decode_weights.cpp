@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "flat_tensor_generated.h"
 #include "program/container.h"
 #include "program/decode.h"
@@ -30,8 +31,8 @@ Result<void> check_size(const FileBytes& file, const WeightsEntry& entry, const 
   uint64_t bytes = dtype_size(entry.layout->dtype);
   for (const int32_t size : entry.layout->sizes) bytes *= static_cast<uint64_t>(size);
   if (bytes != entry.data.size()) {
-    return malformed(file, what + ": its layout needs " + std::to_string(bytes) +
-                               " bytes, and its segment has " + std::to_string(entry.data.size()));
+    return malformed(file, what + ": its layout needs " + counted(bytes, "byte") +
+                               ", and its segment has " + std::to_string(entry.data.size()));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "program/decode.h"
 #include "program/rules.h"
 #include "program_generated.h"
@@ -334,8 +335,8 @@ Result<std::vector<std::byte>> encode_program(const Program& program) {
       if (tensor == nullptr || !tensor->data || tensor->data->size() == tensor->nbytes()) continue;
       return Error{Code::InvalidArgument,
                    "the program to encode: method " + quoted(plan.name) + ": value " +
-                       std::to_string(i) + " has " + std::to_string(tensor->data->size()) +
-                       " bytes of data, and its shape needs " + std::to_string(tensor->nbytes())};
+                       std::to_string(i) + " has " + counted(tensor->data->size(), "byte") +
+                       " of data, and its shape needs " + std::to_string(tensor->nbytes())};
     }
   }
   return file;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "program/program.h"
 
 namespace pteron {
@@ -34,7 +35,7 @@ bool is_utf8(std::string_view text) {
 
 std::string why_no_name(std::string_view text) {
   if (text.size() > kMaxName) {
-    return "has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kMaxName) +
+    return "has " + counted(text.size(), "byte") + "; at most " + std::to_string(kMaxName) +
            " are allowed";
   }
   const auto is_control = [](char c) {
@@ -53,7 +54,7 @@ std::string why_no_shape(DType dtype, std::span<const int32_t> sizes,
   }
   if (dim_order.size() != sizes.size()) {
     return "its rank is " + std::to_string(sizes.size()) + ", but its dim_order has " +
-           std::to_string(dim_order.size()) + " dimensions";
+           counted(dim_order.size(), "dimension");
   }
   constexpr uint64_t kMost = std::min<uint64_t>(INT64_MAX, std::numeric_limits<size_t>::max()) / 2;
   uint64_t bytes = dtype_size(dtype);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/text.h"
 #include "runtime/method_state.h"
 
 namespace pteron {
@@ -127,8 +128,8 @@ Result<void> Method::State::run_step_in_scratch(Step& step) {
     return run_step(step);
   } catch (const ScratchLimit&) {
     return Error{Code::ResourceLimit, "it needs more memory while it runs than the limit of " +
-                                          std::to_string(program->options().memory_limit) +
-                                          " bytes; raise memory_limit if the file is trusted"};
+                                          counted(program->options().memory_limit, "byte") +
+                                          "; raise memory_limit if the file is trusted"};
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/text.h"
 #include "runtime/method_state.h"
 
 namespace pteron {
@@ -308,9 +309,8 @@ Result<void> Method::run(std::span<const HostValue> values) {
                (value.kind == ValueKind::Tensor ? s.tensors[s.plan->inputs[i]].describe(true)
                                                 : value_kind_name(value.kind));
     }
-    return s.error(Code::InvalidArgument, "it takes " + std::to_string(s.inputs.size()) +
-                                              " inputs, got " + std::to_string(values.size()) +
-                                              takes);
+    return s.error(Code::InvalidArgument, "it takes " + counted(s.inputs.size(), "input") +
+                                              ", got " + std::to_string(values.size()) + takes);
   }
   std::vector<InputBinding> bindings;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -351,7 +351,7 @@ Result<void> Method::State::prepare_run() {
     if (!input.bound) {
       return error(Code::InvalidArgument, describe_position("input", i, input_specs[i]) +
                                               " is not bound; it takes " +
-                                              std::to_string(inputs.size()) + " inputs");
+                                              counted(inputs.size(), "input"));
     }
     if (input.aside.size() > 0) input.take_aside.run(input.aside.data(), input.source);
   }
@@ -377,7 +377,7 @@ Result<void> Method::State::finish_run() {
       return error(Code::InvalidArgument, describe_position("output", i, output_specs[i]) +
                                               ": its result is " + tensor.describe() +
                                               ", more than the bound memory of " +
-                                              std::to_string(output.capacity) + " bytes holds");
+                                              counted(output.capacity, "byte") + " holds");
     }
     const size_t element = dtype_size(tensor.dtype());
     const StridedCopy copy(Strides(tensor.sizes(), element), Strides(tensor), tensor.sizes(),

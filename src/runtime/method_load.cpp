@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "runtime/method_state.h"
 
 namespace pteron {
@@ -101,8 +102,8 @@ Result<void> Method::State::take_memory(uint64_t bytes) {
   if (!checked_add(memory_taken, bytes, memory_taken) || memory_taken > limit ||
       memory_taken > SIZE_MAX) {
     return error(Code::ResourceLimit, "it needs more memory than the limit of " +
-                                          std::to_string(limit) +
-                                          " bytes; raise memory_limit if the file is trusted");
+                                          counted(limit, "byte") +
+                                          "; raise memory_limit if the file is trusted");
   }
   return {};
 }
@@ -112,12 +113,11 @@ Result<void> Method::State::plan_memory(const Method::State* shared) {
     const uint64_t size = plan->buffers[k];
     if (shared && k >= 1 && k < shared->arenas.size()) {
       if (shared->arenas[k]->buffer.size() < size) {
-        return error(Code::InvalidArgument,
-                     "it plans " + std::to_string(size) + " bytes for shared buffer " +
-                         std::to_string(k + 1) + ", but method \"" + shared->plan->name +
-                         "\", whose state it is to share, has " +
-                         std::to_string(shared->arenas[k]->buffer.size()) +
-                         "; load the larger one first");
+        return error(
+            Code::InvalidArgument,
+            "it plans " + counted(size, "byte") + " for shared buffer " + std::to_string(k + 1) +
+                ", but method \"" + shared->plan->name + "\", whose state it is to share, has " +
+                std::to_string(shared->arenas[k]->buffer.size()) + "; load the larger one first");
       }
       arenas.push_back(shared->arenas[k]);
       continue;
@@ -142,9 +142,8 @@ Result<void> Method::State::external_data(ValueIndex index, const TensorDef& def
                                       tensors[index].describe() + " in its own memory order");
   }
   if (entry->data.size() != def.nbytes()) {
-    return error(Code::Malformed, what + "have " + std::to_string(entry->data.size()) +
-                                      " bytes, but the program takes " +
-                                      std::to_string(def.nbytes()));
+    return error(Code::Malformed, what + "have " + counted(entry->data.size(), "byte") +
+                                      ", but the program takes " + std::to_string(def.nbytes()));
   }
   if (!def.allocation &&
       reinterpret_cast<uintptr_t>(entry->data.data()) % dtype_size(def.dtype) != 0) {

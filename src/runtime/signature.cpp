@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+
 namespace pteron {
 namespace {
 
@@ -143,9 +145,8 @@ Result<std::span<const ValueIndex>> match_signature(const Kernel& kernel,
   // input.
   const size_t slots = std::max<size_t>(count - signature.inputs, 1);
   if (args.size() < count || args.size() > count + slots) {
-    return Error{Code::Malformed, "the operator takes " + std::to_string(count) +
-                                      " arguments, but the program gives " +
-                                      std::to_string(args.size())};
+    return Error{Code::Malformed, "the operator takes " + counted(count, "argument") +
+                                      ", but the program gives " + std::to_string(args.size())};
   }
   for (size_t i = 0; i < count; ++i) {
     const ValueKind kind = values[args[i]].kind;
@@ -168,9 +169,8 @@ Result<std::span<const ValueIndex>> match_signature(const Kernel& kernel,
       std::equal(returned.begin(), returned.end(), outputs.begin(),
                  [&](ValueIndex slot, ValueIndex output) { return repeats(slot, output, values); });
   if (!as_list && !each) {
-    return Error{Code::Malformed, "after its " + std::to_string(count) +
-                                      " arguments the program gives value " +
-                                      std::to_string(returned[0]) +
+    return Error{Code::Malformed, "after its " + counted(count, "argument") +
+                                      " the program gives value " + std::to_string(returned[0]) +
                                       ", where only the operator's outputs may be named again"};
   }
   return args.first(count);

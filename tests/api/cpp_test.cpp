@@ -133,6 +133,23 @@ TEST(Cpp, TakesScalarsAndText) {
                PTERON_INVALID_ARGUMENT, {"input 1"});
 }
 
+// Outputs are views of their method's memory, and a temporary method is gone with its statement.
+template <typename M, typename = void>
+struct GivesOutputs : std::false_type {};
+template <typename M>
+struct GivesOutputs<M, std::void_t<decltype(std::declval<M>().execute())>> : std::true_type {};
+template <typename M, typename = void>
+struct Runs : std::false_type {};
+template <typename M>
+struct Runs<M, std::void_t<decltype(std::declval<M>()({}))>> : std::true_type {};
+template <typename M, typename = void>
+struct GivesState : std::false_type {};
+template <typename M>
+struct GivesState<M, std::void_t<decltype(std::declval<M>().state(0))>> : std::true_type {};
+static_assert(GivesOutputs<pteron::Method&>::value && !GivesOutputs<pteron::Method>::value);
+static_assert(Runs<pteron::Method&>::value && !Runs<pteron::Method>::value);
+static_assert(GivesState<const pteron::Method&>::value && !GivesState<pteron::Method>::value);
+
 TEST(Cpp, TakesStridesAndManyInputs) {
   const File file = programs::add();
   const pteron::Program program = open(file);
@@ -142,7 +159,7 @@ TEST(Cpp, TakesStridesAndManyInputs) {
   method.run({transposed, transposed});
   EXPECT_EQ(method.output(0).to_vector<float>(), (std::vector<float>{2, 4, 6, 8, 10, 12}));
   expect_error([&] { pteron::Value(x.data(), pteron::DType::Float32, {2, 3}, {4}); },
-               PTERON_INVALID_ARGUMENT, {"1 strides"});
+               PTERON_INVALID_ARGUMENT, {"1 stride for"});
   const std::vector<pteron::Value> many(12, transposed);
   expect_error([&] { method.run(many); }, PTERON_INVALID_ARGUMENT, {"got 12"});
 }

@@ -93,6 +93,24 @@ TEST(Run, SaysHowManyInputsItTakes) {
   EXPECT_EQ(output(method).data, (std::vector<float>{2, 4, 6, 8, 10, 12}));
 }
 
+TEST(Run, RefusesStridesThatLeadFurtherThanMemoryCanBe) {
+  const programs::File file = programs::add();
+  const ProgramHandle program = open(file);
+  const MethodHandle method = load(program);
+  Floats x{{1, 2, 3, 4, 5, 6}, {2, 3}};
+  pteron_value far = x.value();
+  for (const auto& [rows, columns] : {std::pair{INT64_MAX, int64_t{4}},
+                                      {INT64_MIN, int64_t{4}},
+                                      {int64_t{4}, INT64_MAX},
+                                      {int64_t{4}, INT64_MIN / 2},
+                                      {INT64_MAX / 3, INT64_MAX / 3}}) {
+    const int64_t strides[] = {rows, columns};
+    far.as.tensor.strides = strides;
+    expect_failure(run(method, {x.value(), far}), PTERON_INVALID_ARGUMENT, {"input 1", "strides"});
+  }
+  expect_ok(run(method, {x.value(), x.value()}));
+}
+
 TEST(Run, NamesAnInputOfTheWrongDTypeShapeOrKind) {
   const programs::File file = programs::add();
   const ProgramHandle program = open(file);

@@ -191,4 +191,12 @@ TEST(Load, OutlivesTheProgramsHandle) {
   EXPECT_EQ(output(method).data[5], 12);
 }
 
+TEST(Program, NamesNothingInAnErrorThatSteersATerminal) {
+  pteron_program* program = nullptr;
+  const Outcome outcome = call([&](pteron_error** error) {
+    return pteron_program_open("no\x1b[2J\nsuch\xc2\x9b.pte", nullptr, &program, error);
+  });
+  expect_failure(outcome, PTERON_IO, {"no\\x1b[2J\\nsuch\\x9b.pte"});
+}
+
 }  // namespace

@@ -89,7 +89,7 @@ TEST(OpenvinoBlob, FindsPartsOutsideTheBlobDamaged) {
   expect_damaged(cpu_blob({48, 8, 56, 16, huge - 8, 32}), "model");
   expect_damaged(cpu_blob({48, 8, 40, 16, 72, 32}), "weights");
   expect_damaged(cpu_blob({48, 8, 56, 16, 104, 0}), "no model");
-  expect_damaged(cpu_blob() + "y", "1 bytes come after its model");
+  expect_damaged(cpu_blob() + "y", "1 byte too many after its model");
   expect_damaged(stamped("ov=2026.4.1", ""), "ends within its header");
   std::string long_stamp = stamped("ov=2026.4.1");
   long_stamp.replace(12, 8, bytes_of(huge));

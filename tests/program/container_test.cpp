@@ -34,7 +34,7 @@ TEST(Container, SaysWhatAFileLooksLike) {
   const std::string zeros(100, '\0');
   const std::vector<Lookalike> files = {
       {"", "it is empty"},
-      {"x", "it has only 1 bytes"},
+      {"x", "it has only 1 byte"},
       {zeros, "it starts with zeros"},
       {std::string(100, 'a'), "it is text"},
       {std::string(100, '\x81'), "it does not start as one"},

@@ -116,7 +116,7 @@ class Value {
   Value(void* data, DType dtype, const Shape& shape, const std::vector<int64_t>& strides = {})
       : shape_(shape), strides_(strides.data(), strides.size()) {
     if (!strides.empty() && strides.size() != shape.rank())
-      detail::fail(std::to_string(strides.size()) + " strides for the shape " + shape.text());
+      detail::fail(detail::counted(strides.size(), "stride") + " for the shape " + shape.text());
     value_ = pteron_tensor_value(data, static_cast<pteron_dtype>(dtype),
                                  static_cast<int32_t>(shape.rank()), nullptr);
   }
@@ -149,7 +149,7 @@ template <typename Container,
           typename T = std::remove_pointer_t<decltype(std::declval<const Container&>().data())>>
 Value tensor(const Container& container, const Shape& shape) {
   if (shape.count() != container.size())
-    detail::fail("an array of " + std::to_string(container.size()) + " elements for the shape " +
+    detail::fail("an array of " + detail::counted(container.size(), "element") + " for the shape " +
                  shape.text());
   return tensor(static_cast<const T*>(container.data()), shape);
 }

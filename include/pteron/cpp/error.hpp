@@ -29,6 +29,11 @@ namespace detail {
   throw Error(PTERON_INVALID_ARGUMENT, message);
 }
 
+// "1 stride", "2 strides"
+inline std::string counted(size_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 // Calls function(&error), a call of the C interface, and throws what it reports.
 template <typename Function>
 void check(Function&& function) {

@@ -21,7 +21,8 @@ namespace pteron {
 inline namespace abi1 {
 
 // A loaded method. One thread at a time; a failed call leaves it usable. It keeps what it needs of
-// its program.
+// its program. What shows its memory (Outputs, a state) cannot be taken from a temporary one, with
+// which it would be gone: give the method a name.
 class Method {
  public:
   size_t input_count() const { return pteron_method_input_count(handle()); }
@@ -36,11 +37,14 @@ class Method {
 
   // Runs on these inputs. Throws if their number, dtypes or shapes are not the method's, or if an
   // operator or delegate fails.
-  Outputs operator()(std::initializer_list<Value> inputs) {
+  Outputs operator()(std::initializer_list<Value> inputs) & {
     return run(inputs.begin(), inputs.size());
   }
-  Outputs run(const std::vector<Value>& inputs) { return run(inputs.data(), inputs.size()); }
-  Outputs run(const Value* inputs, size_t count) {
+  Outputs operator()(std::initializer_list<Value> inputs) && = delete;
+  Outputs run(const std::vector<Value>& inputs) & { return run(inputs.data(), inputs.size()); }
+  Outputs run(const std::vector<Value>& inputs) && = delete;
+  Outputs run(const Value* inputs, size_t count) && = delete;
+  Outputs run(const Value* inputs, size_t count) & {
     std::array<pteron_value, 8> few;
     std::vector<pteron_value> many(count > few.size() ? count : 0);
     pteron_value* values = many.empty() ? few.data() : many.data();
@@ -77,7 +81,8 @@ class Method {
   }
 
   // Runs on the bound inputs.
-  Outputs execute() {
+  Outputs execute() && = delete;
+  Outputs execute() & {
     detail::check([&](pteron_error** error) { return pteron_method_execute(handle(), error); });
     return Outputs(handle());
   }
@@ -86,16 +91,19 @@ class Method {
   void start() {
     detail::check([&](pteron_error** error) { return pteron_method_start(handle(), error); });
   }
-  Outputs wait() {
+  Outputs wait() && = delete;
+  Outputs wait() & {
     detail::check([&](pteron_error** error) { return pteron_method_wait(handle(), error); });
     return Outputs(handle());
   }
 
   // Of the last run.
-  ValueView output(size_t index) const { return Outputs(handle())[index]; }
+  ValueView output(size_t index) const&& = delete;
+  ValueView output(size_t index) const& { return Outputs(handle())[index]; }
 
   // The buffers that are kept from one run to the next; a view, valid as long as the method.
-  Tensor state(size_t index) const {
+  Tensor state(size_t index) const&& = delete;
+  Tensor state(size_t index) const& {
     pteron_value value;
     detail::check([&](pteron_error** error) {
       return pteron_method_get_state(handle(), index, &value, error);
