@@ -61,14 +61,15 @@ extern "C" {
 
 typedef enum pteron_status {
   PTERON_OK = 0,
-  PTERON_INVALID_ARGUMENT = 1, /* the caller's data is wrong: index, dtype, shape, option */
+  PTERON_INVALID_ARGUMENT = 1, /* the caller's data is wrong: index, dtype, shape, option, or an
+                                  input that an operator of the program refuses */
   PTERON_IO = 2,               /* a file cannot be read */
   PTERON_MALFORMED = 3,        /* the program or weights file is broken, or is no such file */
   PTERON_MISSING =
       4, /* an operator, delegate, weights key, OpenVINO, symbol, or device is not there */
   PTERON_UNSUPPORTED = 5, /* the file or device asks for something that this library does not do */
   PTERON_RESOURCE_LIMIT = 6, /* out of memory, or over a limit set in the options */
-  PTERON_FAILED = 7,         /* an operator or delegate failed while it ran */
+  PTERON_FAILED = 7,         /* a delegate or an application's operator failed while it ran */
   PTERON_BUSY = 8,           /* the method is in use by another thread, or has been started */
   PTERON_INTERNAL = 9        /* a bug in this library */
 } pteron_status;

@@ -4,6 +4,7 @@
 #include "kernels/element.h"
 #include "kernels/tables.h"
 #include "kernels/view.h"
+#include "kernels/window.h"
 
 namespace pteron {
 namespace {
@@ -17,9 +18,9 @@ Result<void> constant_pad(Context&, const Args& args, const Kernel&) {
   const Scalar value = args.scalar(2);
   Tensor& out = args.tensor(3);
   if (pad.size() % 2 != 0 || pad.size() / 2 > static_cast<size_t>(in.rank()))
-    return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
+    return kernel_error("padding " + args.describe(1) + " of " + args.describe(0));
   PTERON_TRY(require_same_dtype(in, out));
-  if (!is_number(in.dtype())) return kernel_error("dtype not supported");
+  PTERON_TRY(require_numbers(args, {0}));
   View from(in);
   View shape(in);
   std::array<int64_t, kMaxRank> start{};
@@ -29,8 +30,8 @@ Result<void> constant_pad(Context&, const Args& args, const Kernel&) {
     const int64_t after = pad[2 * i + 1];
     constexpr int64_t kMost = int64_t{1} << 40;
     if (before > kMost || before < -kMost || after > kMost || after < -kMost ||
-        from.sizes[d] + before + after < 0) {
-      return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
+        from.sizes[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0) < 0) {
+      return kernel_error("padding " + args.describe(1) + " of " + args.describe(0));
     }
     shape.sizes[d] = from.sizes[d] + before + after;
     const int64_t cut_front = std::max<int64_t>(-before, 0);
@@ -81,7 +82,8 @@ Result<void> border_pad(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   PTERON_TRY(require_same_dtype(in, out));
   if ((in.rank() != kDims + 1 && in.rank() != kDims + 2) || pad.size() != 2 * kDims)
-    return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
+    return kernel_error("padding " + args.describe(1) + " of " + args.describe(0));
+  PTERON_TRY(require_filled(args, kDims));
   View shape(in);
   // For each padded dimension, where in the input each position of the output comes from.
   std::array<const int64_t*, kMaxRank> source{};
@@ -93,7 +95,7 @@ Result<void> border_pad(Context& context, const Args& args, const Kernel&) {
     const int64_t most = kReflect ? size - 1 : INT32_MAX;
     if (size <= 0 || before > most || after > most || before < -size || after < -size ||
         size + before + after <= 0) {
-      return kernel_error("padding " + describe_shape(pad.span()) + " of " + in.describe());
+      return kernel_error("padding " + args.describe(1) + " of " + args.describe(0));
     }
     shape.sizes[d] = size + before + after;
   }
@@ -138,13 +140,13 @@ Result<void> repeat_(Context&, const Args& args, const Kernel&) {
   PTERON_TRY(require_same_dtype(in, out));
   const size_t rank = repeats.size();
   if (rank > kMaxRank || rank < static_cast<size_t>(in.rank()))
-    return kernel_error("repeat " + describe_shape(repeats.span()) + " of " + in.describe());
+    return kernel_error("repeat " + args.describe(1) + " of " + args.describe(0));
   const size_t lead = rank - static_cast<size_t>(in.rank());
   std::array<int64_t, kMaxRank> shape{};
   for (size_t d = 0; d < rank; ++d) {
     const int64_t size = d < lead ? 1 : in.size(static_cast<int>(d - lead));
     if (repeats[d] < 0 || (size > 0 && repeats[d] > INT32_MAX / size))
-      return kernel_error("repeat " + describe_shape(repeats.span()) + " of " + in.describe());
+      return kernel_error("repeat " + args.describe(1) + " of " + args.describe(0));
     shape[d] = size * repeats[d];
   }
   PTERON_TRY(out.resize({shape.data(), rank}));
@@ -183,11 +185,11 @@ Result<void> roll_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(3);
   PTERON_TRY(require_same_dtype(in, out));
   if (dims.empty() ? shifts.size() != 1 : shifts.size() != dims.size())
-    return kernel_error("roll by " + describe_shape(shifts.span()) + " along " +
-                        describe_shape(dims.span()));
+    return kernel_error("roll by " + args.describe(1) + " along " + args.describe(2));
   std::array<int64_t, kMaxRank> by{};
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (in.rank() == 0) return kernel_error("roll of a tensor of rank 0 along a dimension");
+    if (in.rank() == 0)
+      return kernel_error("roll of " + args.describe(0) + " along " + args.describe(2));
     PTERON_ASSIGN(const int dim, wrap_dim(dims[i], in.rank()));
     const int64_t size = std::max<int64_t>(in.size(dim), 1);
     int64_t& own = by[static_cast<size_t>(dim)];
@@ -229,7 +231,7 @@ Result<void> pixel_shuffle(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   PTERON_TRY(require_same_dtype(in, out));
   const auto wrong = [&] {
-    return kernel_error("a pixel shuffle of " + in.describe() + " by " + std::to_string(factor));
+    return kernel_error("a pixel shuffle of " + args.describe(0) + " by " + args.describe(1));
   };
   if (in.rank() < 3 || factor < 1 || factor > INT16_MAX) return wrong();
   const auto rank = static_cast<size_t>(in.rank());
@@ -274,11 +276,12 @@ Result<void> pixel_shuffle(Context& context, const Args& args, const Kernel&) {
 Result<void> diagonal_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const int64_t offset = args.integer(1);
-  if (in.rank() < 2) return kernel_error("a diagonal of " + in.describe());
-  PTERON_ASSIGN(const int first, wrap_dim(args.integer(2), in.rank()));
-  PTERON_ASSIGN(const int second, wrap_dim(args.integer(3), in.rank()));
+  if (in.rank() < 2) return kernel_error("a diagonal of " + args.describe(0));
+  PTERON_ASSIGN(const int first, read_dim(args, 2, in.rank()));
+  PTERON_ASSIGN(const int second, read_dim(args, 3, in.rank()));
   if (first == second)
-    return kernel_error("a diagonal along dimension " + std::to_string(first) + " twice");
+    return kernel_error("a diagonal of " + args.describe(0) + " along dimension " +
+                        std::to_string(first) + " twice");
   const int64_t rows = in.size(first);
   const int64_t columns = in.size(second);
   View view(in);
@@ -307,9 +310,8 @@ Result<void> as_strided(Context&, const Args& args, const Kernel&) {
   const Ints strides = args.ints(2);
   const int64_t offset = args.optional_integer(3).value_or(0);
   const auto wrong = [&] {
-    return kernel_error("as_strided of " + in.describe() + " to " + describe_shape(sizes.span()) +
-                        " by strides " + describe_shape(strides.span()) + " from " +
-                        std::to_string(offset));
+    return kernel_error("as_strided of " + args.describe(0) + " to " + args.describe(1) +
+                        " by strides " + args.describe(2) + " from " + std::to_string(offset));
   };
   if (sizes.size() != strides.size() || sizes.size() > kMaxRank || offset < 0 || !in.is_row_major())
     return wrong();
@@ -337,7 +339,7 @@ Result<void> tril_(Context&, const Args& args, const Kernel&) {
   const int64_t diagonal = args.integer(1);
   Tensor& out = args.tensor(2);
   PTERON_TRY(require_same_dtype(in, out));
-  if (in.rank() < 2 || !is_number(in.dtype())) return kernel_error("tril of " + in.describe());
+  if (in.rank() < 2 || !is_number(in.dtype())) return kernel_error("tril of " + args.describe(0));
   PTERON_TRY(convert_copy(in, out));
   const auto rank = static_cast<size_t>(out.rank());
   const size_t element = dtype_size(out.dtype());

@@ -29,9 +29,9 @@ Result<void> check_cache(const char* what, const Tensor& value, const Tensor& ca
 Result<void> write_cache(const char* what, const Tensor& value, Tensor& cache, int64_t start) {
   PTERON_TRY(check_cache(what, value, cache));
   if (start < 0 || start > cache.size(1) || value.size(1) > cache.size(1) - start)
-    return Error{Code::Failed, std::string(what) + " of " + counted(value.size(1), "position") +
-                                   " from " + std::to_string(start) + " into a cache of " +
-                                   std::to_string(cache.size(1))};
+    return kernel_error(std::string(what) + " of " + counted(value.size(1), "position") + " from " +
+                        std::to_string(start) + " into a cache of " +
+                        std::to_string(cache.size(1)));
   if (value.numel() == 0) return {};
   View to(cache);
   to.sizes[1] = value.size(1);
@@ -61,13 +61,13 @@ Result<void> update_cache_with_indices(Context& context, const Args& args, const
   PTERON_TRY(check_cache("update_cache_with_indices", value, cache));
   if (indices.dtype() != DType::Int64 || indices.rank() != 2 || indices.size(0) != value.size(0) ||
       indices.size(1) != value.size(1))
-    return kernel_error("update_cache_with_indices of " + value.describe() + " at " +
-                        indices.describe());
+    return kernel_error("update_cache_with_indices of " + args.describe(0) + " at " +
+                        args.describe(3));
   const int64_t* at = load_all<int64_t>(context, indices);
   for (int64_t i = 0; i < indices.numel(); ++i) {
     if (at[i] < 0 || at[i] >= cache.size(1))
-      return Error{Code::Failed, "index " + std::to_string(at[i]) + " of a cache of " +
-                                     counted(cache.size(1), "position")};
+      return kernel_error("index " + std::to_string(at[i]) + " in argument 3 for a cache of " +
+                          counted(cache.size(1), "position"));
   }
   View from(value);
   View to(cache);
@@ -163,7 +163,8 @@ Result<Attention> plan(Context& context, const Tensor& q, const Tensor& k, const
   if (!fits)
     return kernel_error("attention of queries " + q.describe() + " to keys " + k.describe() +
                         " and values " + v.describe());
-  if (p.dropout != 0) return kernel_error("attention with dropout");
+  if (p.dropout != 0)
+    return kernel_error("attention with dropout " + std::to_string(p.dropout) + "; 0 is wanted");
   Attention a{};
   a.batch = q.size(0);
   a.queries = q.size(positions);
@@ -175,9 +176,8 @@ Result<Attention> plan(Context& context, const Tensor& q, const Tensor& k, const
   a.start = p.start;
   a.is_causal = p.is_causal;
   if (p.start < 0 || p.start > a.keys || a.queries > a.keys - p.start)
-    return Error{Code::Failed, "attention from position " + std::to_string(p.start) + " for " +
-                                   counted(a.queries, "query", "queries") + " to " +
-                                   counted(a.keys, "key")};
+    return kernel_error("attention from position " + std::to_string(p.start) + " for " +
+                        counted(a.queries, "query", "queries") + " to " + counted(a.keys, "key"));
   a.used = p.start + a.queries;
   if (p.mask) {
     const Tensor& mask = *p.mask;
@@ -253,7 +253,7 @@ Result<void> custom_quantized_sdpa(Context& context, const Args& args, const Ker
   const Tensor& k = args.tensor(1);
   const Tensor& v = args.tensor(2);
   Tensor& out = args.tensor(15);
-  if (!is_float(out.dtype())) return kernel_error("quantized attention into " + out.describe());
+  if (!is_float(out.dtype())) return kernel_error("quantized attention into " + args.describe(15));
   PTERON_ASSIGN(Attention a, plan(context, q, k, v,
                                   {args.integer(3), args.optional_tensor(4), args.real(5),
                                    args.boolean(6), args.optional_real(7), args.boolean(14)}));
@@ -299,7 +299,7 @@ Result<void> hadamard(Context& context, const Args& args, const Kernel&) {
   const int64_t parts = n % kSpecial == 0 ? kSpecial : 1;
   const int64_t part = n / parts;
   if (!is_float(in.dtype()) || in.dtype() != out.dtype() || n < 1 || (part & (part - 1)) != 0) {
-    return kernel_error("a Hadamard transform of " + in.describe() +
+    return kernel_error("a Hadamard transform of " + args.describe(0) +
                         "; a last dimension of 2^k or 28 * 2^k floats is wanted");
   }
   PTERON_TRY(out.resize(in.sizes()));

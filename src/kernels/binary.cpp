@@ -175,14 +175,16 @@ Result<void> with_scalar(Context& context, const Args& args, const Kernel&) {
 template <typename Op>
 Result<void> bitwise_tensors(Context& context, const Args& args, const Kernel& self) {
   if (is_float(result_type(args.tensor(0), args.tensor(1))))
-    return kernel_error("bitwise operators take integers");
+    return kernel_error("bitwise operators take integers, not " + args.describe(0) + " and " +
+                        args.describe(1));
   return tensors<Op>(context, args, self);
 }
 
 template <typename Op>
 Result<void> bitwise_scalar(Context& context, const Args& args, const Kernel& self) {
   if (is_float(result_type(args.tensor(0), args.scalar(1))))
-    return kernel_error("bitwise operators take integers");
+    return kernel_error("bitwise operators take integers, not " + args.describe(0) + " and " +
+                        args.describe(1));
   return with_scalar<Op>(context, args, self);
 }
 
@@ -230,17 +232,18 @@ bool has_zero(const Tensor& tensor) {
 }
 
 // PyTorch raises on integer division by zero.
-Result<void> refuse_zero(const Tensor& in, const Tensor& divisor, DType compute) {
-  if (in.numel() > 0 && is_number(divisor.dtype()) && !is_float(compute) && has_zero(divisor)) {
-    return Error{Code::Failed, "integer division by zero"};
+Result<void> refuse_zero(const Args& args, DType compute) {
+  const Tensor& divisor = args.tensor(1);
+  if (args.tensor(0).numel() > 0 && is_number(divisor.dtype()) && !is_float(compute) &&
+      has_zero(divisor)) {
+    return kernel_error("integer division by zero, in " + args.describe(1));
   }
   return {};
 }
 
 template <typename Op>
 Result<void> integer_safe(Context& context, const Args& args, const Kernel& self) {
-  PTERON_TRY(
-      refuse_zero(args.tensor(0), args.tensor(1), result_type(args.tensor(0), args.tensor(1))));
+  PTERON_TRY(refuse_zero(args, result_type(args.tensor(0), args.tensor(1))));
   return tensors<Op>(context, args, self);
 }
 
@@ -248,7 +251,7 @@ template <typename Op>
 Result<void> integer_safe_scalar(Context& context, const Args& args, const Kernel& self) {
   const Scalar b = args.scalar(1);
   if (!is_float(result_type(args.tensor(0), b)) && b.integer == 0 && args.tensor(0).numel() > 0)
-    return Error{Code::Failed, "integer division by zero"};
+    return kernel_error("integer division by zero, in " + args.describe(1));
   return with_scalar<Op>(context, args, self);
 }
 
@@ -291,7 +294,7 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
   }
   (void)context;
   (void)self;
-  PTERON_TRY(refuse_zero(a, b, type));
+  PTERON_TRY(refuse_zero(args, type));
   if (*mode == "floor") {
     return map_binary(&context, a, b, args.tensor(3), type,
                       [](auto x, auto y) { return FloorDivide::apply(x, y); });
@@ -309,7 +312,7 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
       }
     });
   }
-  return kernel_error("rounding mode is neither floor nor trunc");
+  return kernel_error("rounding mode " + args.describe(2) + " is neither floor nor trunc");
 }
 
 Result<void> atan2_(Context& context, const Args& args, const Kernel&) {
@@ -338,7 +341,9 @@ Result<void> shift_tensors(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
   const DType type = result_type(a, b);
-  if (is_float(type)) return kernel_error("shifts take integers");
+  if (is_float(type))
+    return kernel_error("shifts take integers, not " + args.describe(0) + " and " +
+                        args.describe(1));
   const auto width = static_cast<int64_t>(dtype_size(type) * 8);
   return map_binary(&context, a, b, args.tensor(2), type, [width](auto x, auto y) {
     return static_cast<decltype(x)>(
@@ -375,7 +380,7 @@ Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel& s
                      [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
   }
   if (!is_float(type) && b.integer == 0 && a.numel() > 0)
-    return Error{Code::Failed, "integer division by zero"};
+    return kernel_error("integer division by zero, in " + args.describe(1));
   if (*mode == "floor") {
     return map_unary(&context, a, out, type,
                      [b](auto x) { return FloorDivide::apply(x, scalar_as<decltype(x)>(b)); });
@@ -384,7 +389,7 @@ Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel& s
     return map_unary(&context, a, out, type,
                      [b](auto x) { return TruncatingDivide::apply(x, scalar_as<decltype(x)>(b)); });
   }
-  return kernel_error("rounding mode is neither floor nor trunc");
+  return kernel_error("rounding mode " + args.describe(2) + " is neither floor nor trunc");
 }
 
 Result<void> rsub_scalar(Context& context, const Args& args, const Kernel&) {
@@ -410,15 +415,14 @@ Result<void> clamp_tensors(Context&, const Args& args, const Kernel&) {
   const Tensor* low = args.optional_tensor(1);
   const Tensor* high = args.optional_tensor(2);
   Tensor& out = args.tensor(3);
-  if (!low && !high) return kernel_error("clamp without a bound");
+  if (!low && !high) return kernel_error("clamp without a bound: arguments 1 and 2 are none");
   std::vector<const Tensor*> operands{&in};
   DType type = in.dtype();
   for (const Tensor* bound : {low, high}) {
     if (!bound) continue;
     operands.push_back(bound);
-    if (!is_number(bound->dtype())) return kernel_error("a bound of " + bound->describe());
   }
-  if (!is_number(in.dtype()) || !is_number(out.dtype())) return kernel_error("dtype not supported");
+  PTERON_TRY(require_numbers(args, {0, 1, 2, 3}));
   type = result_type(operands);
   PTERON_ASSIGN(const Shape shape, broadcast_shapes(operands));
   PTERON_TRY(out.resize(shape.span()));
@@ -451,10 +455,7 @@ Result<void> where_(Context&, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(1);
   const Tensor& b = args.tensor(2);
   Tensor& out = args.tensor(3);
-  if (!is_number(condition.dtype()) || !is_number(a.dtype()) || !is_number(b.dtype()) ||
-      !is_number(out.dtype())) {
-    return kernel_error("dtype not supported");
-  }
+  PTERON_TRY(require_numbers(args, {0, 1, 2, 3}));
   const Tensor* operands[] = {&condition, &a, &b};
   PTERON_ASSIGN(const Shape shape, broadcast_shapes(operands));
   PTERON_TRY(out.resize(shape.span()));

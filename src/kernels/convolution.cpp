@@ -229,24 +229,27 @@ Result<void> convolve(Context& context, const Problem& p, bool transposed, const
 }
 
 // The windows of a convolution; `first` is the place of stride among the arguments, which padding,
-// dilation, transposed, output padding and groups follow.
-Result<Problem> read_problem(const Args& args, size_t first, const Tensor& in,
-                             const Tensor& weight) {
+// dilation, transposed, output padding and groups follow, `in_at` that of the input, which the
+// weight follows.
+Result<Problem> read_problem(const Args& args, size_t first, size_t in_at) {
+  const Tensor& in = args.tensor(in_at);
+  const Tensor& weight = args.tensor(in_at + 1);
+  const std::string what = args.describe(in_at) + " with " + args.describe(in_at + 1);
   const bool transposed = args.boolean(first + 3);
   const int64_t groups = args.integer(first + 5);
   const int dims = weight.rank() - 2;
   const bool batched = in.rank() == weight.rank();
   if (dims < 1 || dims > 3 || (!batched && in.rank() != weight.rank() - 1) ||
       in.dtype() != weight.dtype() || !is_number(in.dtype()) || groups < 1) {
-    return kernel_error("convolution of " + in.describe() + " with " + weight.describe());
+    return kernel_error("convolution of " + what);
   }
   Problem p;
   p.groups = groups;
-  PTERON_ASSIGN(p.stride, read_spatial(args.ints(first), dims, 1, "stride", 1));
-  PTERON_ASSIGN(p.pad, read_spatial(args.ints(first + 1), dims, 0, "padding", 0));
-  PTERON_ASSIGN(p.dilation, read_spatial(args.ints(first + 2), dims, 1, "dilation", 1));
+  PTERON_ASSIGN(p.stride, read_spatial(args, first, dims, 1, "stride", 1));
+  PTERON_ASSIGN(p.pad, read_spatial(args, first + 1, dims, 0, "padding", 0));
+  PTERON_ASSIGN(p.dilation, read_spatial(args, first + 2, dims, 1, "dilation", 1));
   PTERON_ASSIGN(const Spatial extra,
-                read_spatial(args.ints(first + 4), dims, 0, "output padding", 0, Spatial{}));
+                read_spatial(args, first + 4, dims, 0, "output padding", 0, Spatial{}));
   p.batch = batched ? in.size(0) : 1;
   const int64_t channels = in.size(batched ? 1 : 0);
   p.in = p.kernel = {1, 1, 1};
@@ -255,15 +258,15 @@ Result<Problem> read_problem(const Args& args, size_t first, const Tensor& in,
     p.kernel[spatial_axis(dims, d)] = weight.size(2 + d);
   }
   const auto wrong_groups = [&] {
-    return kernel_error("convolution of " + in.describe() + " with " + weight.describe() + " in " +
-                        counted(groups, "group"));
+    return kernel_error("convolution of " + what + " in " + counted(groups, "group"));
   };
   // Before anything is multiplied by it.
   if (groups > std::max<int64_t>(channels, 1)) return wrong_groups();
   // The weight is [out, in / groups, ...], or [in, out / groups, ...] where it is transposed.
   const int64_t w_in = transposed ? weight.size(0) : weight.size(1) * groups;
   const int64_t w_out = transposed ? weight.size(1) * groups : weight.size(0);
-  if (w_in != channels || channels % groups != 0 || w_out % groups != 0 || p.kernel_size() == 0) {
+  if (w_in != channels || channels % groups != 0 || w_out < groups || w_out % groups != 0 ||
+      p.kernel_size() == 0) {
     return wrong_groups();
   }
   p.in_channels = channels / groups;
@@ -275,11 +278,12 @@ Result<Problem> read_problem(const Args& args, size_t first, const Tensor& in,
                                 p.dilation[d] * (p.kernel[d] - 1) + extra[d] + 1
                           : window_count(p.in[d], p.kernel[d], p.stride[d], p.pad[d], p.dilation[d],
                                          false);
-    const bool too_small =
-        !transposed && p.in[d] + 2 * p.pad[d] <= p.dilation[d] * (p.kernel[d] - 1);
-    if (p.out[d] < 0 || too_small)
-      return kernel_error("convolution of " + in.describe() + " with a kernel of " +
-                          weight.describe() + " leaves nothing");
+    // As in PyTorch a batch may be empty, and channels, but no line, and no result is.
+    if (p.out[d] < 1 || (p.in[d] == 0 && p.batch > 0 && channels > 0))
+      return kernel_error("convolution of " + what + " leaves nothing");
+    if (transposed && extra[d] >= std::max(p.stride[d], p.dilation[d]))
+      return kernel_error("output padding in " + args.describe(first + 4) +
+                          " is not below stride or dilation");
     if (d >= static_cast<size_t>(3 - dims)) p.shape[p.rank++] = p.out[d];
   }
   return p;
@@ -290,10 +294,11 @@ Result<void> convolution_(Context& context, const Args& args, const Kernel&) {
   const Tensor& weight = args.tensor(1);
   const Tensor* bias = args.optional_tensor(2);
   Tensor& out = args.tensor(9);
-  PTERON_ASSIGN(const Problem p, read_problem(args, 3, in, weight));
-  if (!is_number(out.dtype())) return kernel_error("convolution into " + out.describe());
+  PTERON_ASSIGN(const Problem p, read_problem(args, 3, 0));
+  if (!is_number(out.dtype())) return kernel_error("convolution into " + args.describe(9));
   if (bias && (bias->numel() != p.groups * p.out_channels || !is_number(bias->dtype())))
-    return kernel_error("convolution of " + in.describe() + " with a bias of " + bias->describe());
+    return kernel_error("convolution of " + args.describe(0) + " with a bias of " +
+                        args.describe(2));
   PTERON_TRY(out.resize({p.shape.data(), p.rank}));
   if (out.numel() == 0) return {};
   return with_compute_type(in.dtype(), [&](auto type) {
@@ -342,16 +347,16 @@ Result<void> convolution_backward(Context& context, const Args& args, const Kern
   const Tensor& weight = args.tensor(2);
   const bool transposed = args.boolean(7);
   const std::span<const uint8_t> mask = args.booleans(10);
-  PTERON_ASSIGN(const Problem p, read_problem(args, 4, in, weight));
+  PTERON_ASSIGN(const Problem p, read_problem(args, 4, 1));
   if (!is_float(in.dtype()) || gradient.dtype() != in.dtype() || mask.size() != 3 ||
       !std::equal(gradient.sizes().begin(), gradient.sizes().end(), p.shape.begin(),
                   p.shape.begin() + static_cast<std::ptrdiff_t>(p.rank))) {
-    return kernel_error("convolution_backward of " + gradient.describe() + " for " + in.describe() +
-                        " and " + weight.describe());
+    return kernel_error("convolution_backward of " + args.describe(0) + " for " + args.describe(1) +
+                        " and " + args.describe(2));
   }
   for (size_t i = 0; i < 3; ++i) {
     if (mask[i] && args.tensor(11 + i).dtype() != in.dtype())
-      return kernel_error("convolution_backward into " + args.tensor(11 + i).describe());
+      return kernel_error("convolution_backward into " + args.describe(11 + i));
   }
   if (mask[0]) PTERON_TRY(args.tensor(11).resize(in.sizes()));
   if (mask[1]) PTERON_TRY(args.tensor(12).resize(weight.sizes()));

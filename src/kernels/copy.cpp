@@ -90,13 +90,12 @@ Result<void> copy_in_place(Context&, const Args& args, const Kernel&) {
       from.dtype() == to.dtype() &&
       std::equal(from.sizes().begin(), from.sizes().end(), to.sizes().begin(), to.sizes().end());
   if (alike) return convert_copy(from, to);
-  if (!is_number(from.dtype()) || !is_number(to.dtype()))
-    return kernel_error("dtype not supported");
+  PTERON_TRY(require_numbers(args, {0, 1}));
   return with_compute_type(compute, [&](auto type) -> Result<void> {
     using C = decltype(type);
     Walk walk(to.sizes());
     if (!walk.add(to) || !walk.add(from))
-      return kernel_error("a copy of " + from.describe() + " to " + to.describe());
+      return kernel_error("a copy of " + args.describe(1) + " to " + args.describe(0));
     walk.run([&](const auto& at, const auto& stride, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
         C value{};
@@ -120,7 +119,7 @@ Result<void> expand_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints sizes = args.ints(1);
   if (sizes.size() > kMaxRank || sizes.size() < static_cast<size_t>(in.rank()))
-    return kernel_error("expand to rank " + std::to_string(sizes.size()));
+    return kernel_error("expand " + args.describe(0) + " to " + args.describe(1));
   View view(in);
   const size_t lead = sizes.size() - view.rank;
   View out = view;
@@ -130,7 +129,7 @@ Result<void> expand_(Context&, const Args& args, const Kernel&) {
     const int64_t own = is_new ? 1 : view.sizes[i - lead];
     const int64_t wanted = sizes[i] == -1 && !is_new ? own : sizes[i];
     if (wanted < 0 || (own != 1 && own != wanted))
-      return kernel_error("expand " + in.describe() + " to " + describe_shape(sizes.span()));
+      return kernel_error("expand " + args.describe(0) + " to " + args.describe(1));
     out.sizes[i] = wanted;
     out.strides[i] = own == 1 ? 0 : view.strides[i - lead];
   }
@@ -141,13 +140,14 @@ Result<void> permute_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints dims = args.ints(1);
   if (dims.size() != static_cast<size_t>(in.rank()))
-    return kernel_error("permute of " + in.describe() + " by " + describe_shape(dims.span()));
+    return kernel_error("permute of " + args.describe(0) + " by " + args.describe(1));
   const View view(in);
   View out = view;
   uint32_t seen = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
     PTERON_ASSIGN(const int dim, wrap_dim(dims[i], in.rank()));
-    if (seen & (1u << dim)) return kernel_error("permute by " + describe_shape(dims.span()));
+    if (seen & (1u << dim))
+      return kernel_error("permute of " + args.describe(0) + " by " + args.describe(1));
     seen |= 1u << dim;
     out.sizes[i] = view.sizes[static_cast<size_t>(dim)];
     out.strides[i] = view.strides[static_cast<size_t>(dim)];
@@ -157,8 +157,8 @@ Result<void> permute_(Context&, const Args& args, const Kernel&) {
 
 Result<void> transpose_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  PTERON_ASSIGN(const int a, wrap_dim(args.integer(1), in.rank()));
-  PTERON_ASSIGN(const int b, wrap_dim(args.integer(2), in.rank()));
+  PTERON_ASSIGN(const int a, read_dim(args, 1, in.rank()));
+  PTERON_ASSIGN(const int b, read_dim(args, 2, in.rank()));
   View out(in);
   std::swap(out.sizes[static_cast<size_t>(a)], out.sizes[static_cast<size_t>(b)]);
   std::swap(out.strides[static_cast<size_t>(a)], out.strides[static_cast<size_t>(b)]);
@@ -175,13 +175,14 @@ void erase_dim(View& view, size_t dim) {
 
 Result<void> select_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == 0) return kernel_error("select of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("select of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   int64_t index = args.integer(2);
   const int64_t size = in.size(dim);
   if (index < -size || index >= size)
-    return Error{Code::Failed, "index " + std::to_string(index) + " of dimension " +
-                                   std::to_string(dim) + " of size " + std::to_string(size)};
+    return kernel_error("index " + args.describe(2) + " of dimension " + std::to_string(dim) +
+                        " of size " + std::to_string(size));
   if (index < 0) index += size;
   View out(in);
   out.offset = index * out.strides[static_cast<size_t>(dim)];
@@ -196,7 +197,8 @@ struct Slice {
 };
 Result<Slice> python_slice(std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
                            int64_t size) {
-  if (step <= 0) return kernel_error("a slice with step " + std::to_string(step));
+  if (step <= 0)
+    return kernel_error("a slice with step " + std::to_string(step) + "; 1 or more is wanted");
   const auto clamp = [size](int64_t i) {
     return std::clamp<int64_t>(i < 0 ? (i < -size ? 0 : i + size) : i, 0, size);
   };
@@ -207,8 +209,9 @@ Result<Slice> python_slice(std::optional<int64_t> start, std::optional<int64_t> 
 
 Result<void> slice_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == 0) return kernel_error("slice of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("slice of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   const auto d = static_cast<size_t>(dim);
   PTERON_ASSIGN(const Slice slice, python_slice(args.optional_integer(2), args.optional_integer(3),
                                                 args.integer(4), in.size(dim)));
@@ -223,8 +226,9 @@ Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& source = args.tensor(1);
   Tensor& out = args.tensor(6);
-  if (in.rank() == 0) return kernel_error("slice_scatter of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("slice_scatter of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 2, in.rank()));
   const auto d = static_cast<size_t>(dim);
   PTERON_ASSIGN(const Slice slice, python_slice(args.optional_integer(3), args.optional_integer(4),
                                                 args.integer(5), in.size(dim)));
@@ -237,7 +241,7 @@ Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
   if (slice.count > 1) to.strides[d] *= args.integer(5);
   if (!std::equal(source.sizes().begin(), source.sizes().end(), to.shape().begin(),
                   to.shape().end())) {
-    return kernel_error("slice_scatter of " + source.describe() + " into " +
+    return kernel_error("slice_scatter of " + args.describe(1) + " into " +
                         describe_shape(to.shape()));
   }
   if (source.numel() > 0) copy_between(source, View(source), out, to);
@@ -247,16 +251,17 @@ Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
 Result<void> split_with_sizes(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints sizes = args.ints(1);
-  if (in.rank() == 0) return kernel_error("split of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("split of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 2, in.rank()));
   const auto d = static_cast<size_t>(dim);
   if (args.tensor_count(3) != sizes.size())
-    return kernel_error("split into " + std::to_string(sizes.size()) + " for " +
-                        counted(args.tensor_count(3), "output"));
+    return kernel_error("split of " + args.describe(0) + " into " + std::to_string(sizes.size()) +
+                        " for " + counted(args.tensor_count(3), "output"));
   int64_t start = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0 || sizes[i] > in.size(dim) - start)
-      return kernel_error("split sizes " + describe_shape(sizes.span()) + " of " + in.describe());
+      return kernel_error("split sizes " + args.describe(1) + " of " + args.describe(0));
     View part(in);
     part.sizes[d] = sizes[i];
     part.offset = sizes[i] > 0 ? start * part.strides[d] : 0;
@@ -283,7 +288,7 @@ Result<void> squeeze_dims(Context&, const Args& args, const Kernel&) {
 
 Result<void> squeeze_dim(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   View out(in);
   if (in.rank() > 0 && in.size(dim) == 1) erase_dim(out, static_cast<size_t>(dim));
   return copy_view(in, out, args.tensor(2));
@@ -291,8 +296,10 @@ Result<void> squeeze_dim(Context&, const Args& args, const Kernel&) {
 
 Result<void> unsqueeze_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == kMaxRank) return kernel_error("unsqueeze of a tensor of rank 16");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank() + 1));
+  if (in.rank() == kMaxRank)
+    return kernel_error("unsqueeze of " + args.describe(0) +
+                        ", which has all the dimensions there can be");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank() + 1));
   View out(in);
   for (size_t i = out.rank; i > static_cast<size_t>(dim); --i) {
     out.sizes[i] = out.sizes[i - 1];
@@ -377,8 +384,8 @@ Result<void> cat_(Context&, const Args& args, const Kernel&) {
     const int64_t none[] = {0};
     return out.resize(none);
   }
-  if (first->rank() == 0) return kernel_error("cat of tensors of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), first->rank()));
+  if (first->rank() == 0) return kernel_error("cat of tensors without dimensions in argument 0");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, first->rank()));
   const auto d = static_cast<size_t>(dim);
   View shape(*first);
   shape.sizes[d] = 0;
@@ -387,10 +394,11 @@ Result<void> cat_(Context&, const Args& args, const Kernel&) {
     if (is_skipped(in)) continue;
     bool fits = in.rank() == first->rank() && is_number(in.dtype());
     for (int k = 0; fits && k < in.rank(); ++k) fits = k == dim || in.size(k) == first->size(k);
-    if (!fits) return kernel_error("cat of " + first->describe() + " and " + in.describe());
+    if (!fits)
+      return kernel_error("cat in argument 0 of " + first->describe() + " and " + in.describe());
     shape.sizes[d] += in.size(dim);
   }
-  if (!is_number(out.dtype())) return kernel_error("dtype not supported");
+  PTERON_TRY(require_numbers(args, {2}));
   PTERON_TRY(out.resize(shape.shape()));
   int64_t at = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -407,15 +415,15 @@ Result<void> cat_(Context&, const Args& args, const Kernel&) {
 
 Result<void> unfold_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == kMaxRank) return kernel_error("unfold of " + in.describe());
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == kMaxRank) return kernel_error("unfold of " + args.describe(0));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   const auto d = static_cast<size_t>(dim);
   const int64_t size = args.integer(2);
   const int64_t step = args.integer(3);
   const int64_t whole = in.rank() > 0 ? in.size(dim) : 1;
   if (size < 0 || size > whole || step <= 0)
-    return kernel_error("unfold of " + in.describe() + " by " + std::to_string(size) + " and " +
-                        std::to_string(step));
+    return kernel_error("unfold of " + args.describe(0) + " by " + args.describe(2) + " and " +
+                        args.describe(3));
   View out(in);
   if (in.rank() == 0) {
     // As if it had one dimension of one element, that goes.
@@ -443,31 +451,33 @@ View narrowed(const Tensor& in, int dim, int64_t start, int64_t count) {
 
 Result<void> narrow_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == 0) return kernel_error("narrow of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("narrow of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   const int64_t size = in.size(dim);
   int64_t start = args.integer(2);
   const int64_t count = args.integer(3);
   if (start < 0) start = start < -size ? -1 : start + size;
   if (start < 0 || start > size || count < 0 || count > size - start)
-    return kernel_error("narrow of " + in.describe() + " along dimension " + std::to_string(dim) +
-                        " to " + std::to_string(count) + " from " +
-                        std::to_string(args.integer(2)));
+    return kernel_error("narrow of " + args.describe(0) + " along dimension " +
+                        std::to_string(dim) + " to " + args.describe(3) + " from " +
+                        args.describe(2));
   return copy_view(in, narrowed(in, dim, start, count), args.tensor(4));
 }
 
 Result<void> split_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == 0) return kernel_error("split of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("split of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 2, in.rank()));
   const int64_t part = args.integer(1);
   const int64_t size = in.size(dim);
   if (part < 0 || (part == 0 && size > 0))
-    return kernel_error("split of " + in.describe() + " into parts of " + std::to_string(part));
+    return kernel_error("split of " + args.describe(0) + " into parts of " + args.describe(1));
   const size_t count = part == 0 || size == 0 ? 1 : static_cast<size_t>((size - 1) / part + 1);
   if (args.tensor_count(3) != count)
-    return kernel_error("split into " + std::to_string(count) + " for " +
-                        counted(args.tensor_count(3), "output"));
+    return kernel_error("split of " + args.describe(0) + " into " + std::to_string(count) +
+                        " for " + counted(args.tensor_count(3), "output"));
   for (size_t i = 0; i < count; ++i) {
     const int64_t start = static_cast<int64_t>(i) * part;
     PTERON_TRY(copy_view(in, narrowed(in, dim, start, std::min(part, size - start)),
@@ -478,10 +488,11 @@ Result<void> split_(Context&, const Args& args, const Kernel&) {
 
 Result<void> unbind_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() == 0) return kernel_error("unbind of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("unbind of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   if (args.tensor_count(2) != static_cast<size_t>(in.size(dim)))
-    return kernel_error("unbind of " + in.describe() + " for " +
+    return kernel_error("unbind of " + args.describe(0) + " for " +
                         counted(args.tensor_count(2), "output"));
   for (int64_t i = 0; i < in.size(dim); ++i) {
     View view = narrowed(in, dim, i, 1);
@@ -496,12 +507,13 @@ Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
   const Tensor& source = args.tensor(1);
   int64_t index = args.integer(3);
   Tensor& out = args.tensor(4);
-  if (in.rank() == 0) return kernel_error("select_scatter of a tensor of rank 0");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  if (in.rank() == 0)
+    return kernel_error("select_scatter of " + args.describe(0) + ", which has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 2, in.rank()));
   const int64_t size = in.size(dim);
   if (index < -size || index >= size)
-    return Error{Code::Failed, "index " + std::to_string(index) + " of dimension " +
-                                   std::to_string(dim) + " of size " + std::to_string(size)};
+    return kernel_error("index " + args.describe(3) + " of dimension " + std::to_string(dim) +
+                        " of size " + std::to_string(size));
   PTERON_TRY(require_same_dtype(in, out));
   PTERON_TRY(require_same_dtype(source, out));
   PTERON_TRY(convert_copy(in, out));
@@ -509,7 +521,7 @@ Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
   erase_dim(to, static_cast<size_t>(dim));
   if (!std::equal(source.sizes().begin(), source.sizes().end(), to.shape().begin(),
                   to.shape().end())) {
-    return kernel_error("select_scatter of " + source.describe() + " into " +
+    return kernel_error("select_scatter of " + args.describe(1) + " into " +
                         describe_shape(to.shape()));
   }
   if (source.numel() > 0) copy_between(source, View(source), out, to);
@@ -519,10 +531,10 @@ Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
 Result<void> stack_(Context&, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   const size_t count = args.tensor_count(0);
-  if (count == 0) return kernel_error("stack of no tensors");
+  if (count == 0) return kernel_error("stack of no tensors in argument 0");
   const Tensor& first = *args.list_tensor(0, 0);
-  if (first.rank() == kMaxRank) return kernel_error("stack of tensors of rank 16");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), first.rank() + 1));
+  if (first.rank() == kMaxRank) return kernel_error("stack in argument 0 of " + first.describe());
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, first.rank() + 1));
   std::array<int64_t, kMaxRank> shape{};
   for (int d = 0; d <= first.rank(); ++d)
     shape[static_cast<size_t>(d)] = d == dim  ? static_cast<int64_t>(count)
@@ -532,7 +544,7 @@ Result<void> stack_(Context&, const Args& args, const Kernel&) {
     const Tensor& in = *args.list_tensor(0, i);
     if (!std::equal(in.sizes().begin(), in.sizes().end(), first.sizes().begin(),
                     first.sizes().end()))
-      return kernel_error("stack of " + first.describe() + " and " + in.describe());
+      return kernel_error("stack in argument 0 of " + first.describe() + " and " + in.describe());
   }
   PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(first.rank()) + 1}));
   for (size_t i = 0; i < count; ++i) {
@@ -547,7 +559,7 @@ Result<void> stack_(Context&, const Args& args, const Kernel&) {
 
 Result<void> t_(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.rank() > 2) return kernel_error("t of " + in.describe());
+  if (in.rank() > 2) return kernel_error("t of " + args.describe(0));
   View out(in);
   if (in.rank() == 2) {
     std::swap(out.sizes[0], out.sizes[1]);
@@ -563,7 +575,7 @@ Result<void> view_as_real(Context&, const Args& args, const Kernel&) {
   const bool fits = (in.dtype() == DType::Complex64 && out.dtype() == DType::Float32) ||
                     (in.dtype() == DType::Complex128 && out.dtype() == DType::Float64);
   if (!fits || in.rank() == kMaxRank)
-    return kernel_error("view_as_real of " + in.describe() + " into " + out.describe());
+    return kernel_error("view_as_real of " + args.describe(0) + " into " + args.describe(1));
   View view(in);
   for (size_t d = 0; d < view.rank; ++d) view.strides[d] *= 2;
   view.sizes[view.rank] = 2;

@@ -105,7 +105,7 @@ Result<void> fill_scalar(Context&, const Args& args, const Kernel&) {
 Result<void> fill_tensor(Context&, const Args& args, const Kernel&) {
   const Tensor& value = args.tensor(1);
   if (value.numel() != 1 || !is_number(value.dtype()))
-    return kernel_error("argument 1 is " + value.describe() + "; one number is wanted");
+    return kernel_error("argument 1 is " + args.describe(1) + "; one number is wanted");
   PTERON_TRY(args.tensor(2).resize(args.tensor(0).sizes()));
   Scalar scalar{ValueKind::Int, 0, 0};
   if (is_float(value.dtype())) {
@@ -171,10 +171,10 @@ Result<void> dropout(Context& context, const Args& args, const Kernel&) {
   const bool trains = args.is_none(2) || args.boolean(2);
   Tensor& out = args.tensor(3);
   Tensor& mask = args.tensor(4);
-  if (!(p >= 0 && p <= 1)) return kernel_error("dropout with probability " + std::to_string(p));
+  if (!(p >= 0 && p <= 1)) return kernel_error("dropout with probability " + args.describe(1));
   if (!is_float(in.dtype()) || out.dtype() != in.dtype() || !is_number(mask.dtype()))
-    return kernel_error("dropout of " + in.describe() + " into " + out.describe() + " and " +
-                        mask.describe());
+    return kernel_error("dropout of " + args.describe(0) + " into " + args.describe(3) + " and " +
+                        args.describe(4));
   PTERON_TRY(out.resize(in.sizes()));
   PTERON_TRY(mask.resize(in.sizes()));
   double* x = load_all<double>(context, in);

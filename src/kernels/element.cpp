@@ -284,4 +284,18 @@ Result<int> wrap_dim(int64_t dim, int rank) {
   return static_cast<int>(dim < 0 ? dim + dims : dim);
 }
 
+Result<int> read_dim(const Args& args, size_t i, int rank) {
+  auto dim = wrap_dim(args.integer(i), rank);
+  if (!dim.ok()) return kernel_error("argument " + std::to_string(i) + ", " + dim.error().message);
+  return dim;
+}
+
+Result<void> require_numbers(const Args& args, std::initializer_list<size_t> tensors) {
+  for (const size_t i : tensors) {
+    if (!args.is_none(i) && !is_number(args.tensor(i).dtype()))
+      return kernel_error(args.describe(i) + " has a dtype that is not one to compute with");
+  }
+  return {};
+}
+
 }  // namespace pteron

@@ -18,7 +18,12 @@
 
 namespace pteron {
 
-inline Error kernel_error(std::string message) { return {Code::Malformed, std::move(message)}; }
+// What a kernel refuses is the caller's affair: shapes, dtypes and numbers come with the inputs.
+// What only a file can get wrong, the number and kinds of arguments, is refused before a kernel is
+// called.
+inline Error kernel_error(std::string message) {
+  return {Code::InvalidArgument, std::move(message)};
+}
 
 bool is_float(DType dtype);     // float16, bfloat16, float32, float64
 bool is_integral(DType dtype);  // Integers and bool.
@@ -166,6 +171,11 @@ Result<Shape> broadcast_shapes(std::span<const Tensor* const> tensors);
 // dim counted from the end if negative; fails if it is out of range. A 0-d tensor has one dimension
 // here.
 Result<int> wrap_dim(int64_t dim, int rank);
+// The same for argument i, an int.
+Result<int> read_dim(const Args& args, size_t i, int rank);
+
+// Fails unless kernels know the dtypes of these arguments, each a tensor or none.
+Result<void> require_numbers(const Args& args, std::initializer_list<size_t> tensors);
 
 // Whether C is how elements of the dtype are stored.
 template <typename C>

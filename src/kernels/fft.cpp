@@ -161,19 +161,21 @@ void write_field(const Field& field, Tensor& out) {
   });
 }
 
-Result<std::vector<size_t>> read_dims(const Tensor& in, const Ints& dims) {
+Result<std::vector<size_t>> read_dims(const Args& args) {
+  const Tensor& in = args.tensor(0);
   std::vector<size_t> read;
   uint32_t seen = 0;
-  for (const int64_t dim : dims) {
-    if (in.rank() == 0) return kernel_error("a Fourier transform of " + in.describe());
+  for (const int64_t dim : args.ints(1)) {
+    if (in.rank() == 0) return kernel_error("a Fourier transform of " + args.describe(0));
     PTERON_ASSIGN(const int wrapped, wrap_dim(dim, in.rank()));
     if (seen & (uint32_t{1} << wrapped) || in.size(wrapped) == 0)
-      return kernel_error("a Fourier transform of " + in.describe() + " along dimensions " +
-                          describe_shape(dims.span()));
+      return kernel_error("a Fourier transform of " + args.describe(0) + " along " +
+                          args.describe(1));
     seen |= uint32_t{1} << wrapped;
     read.push_back(static_cast<size_t>(wrapped));
   }
-  if (read.empty()) return kernel_error("a Fourier transform along no dimension");
+  if (read.empty())
+    return kernel_error("a Fourier transform along no dimension: " + args.describe(1));
   return read;
 }
 
@@ -181,7 +183,8 @@ Result<std::vector<size_t>> read_dims(const Tensor& in, const Ints& dims) {
 Result<void> normalize(Field& field, const std::vector<size_t>& dims, std::span<const int64_t> of,
                        int64_t mode) {
   if (mode < 0 || mode > 2)
-    return kernel_error("normalization " + std::to_string(mode) + "; 0, 1 or 2 is wanted");
+    return kernel_error("normalization " + std::to_string(mode) + " in argument 2" +
+                        "; 0, 1 or 2 is wanted");
   double count = 1;
   for (const size_t dim : dims) count *= static_cast<double>(of[dim]);
   const double scale = mode == 0 ? 1 : mode == 1 ? 1 / std::sqrt(count) : 1 / count;
@@ -222,8 +225,8 @@ Result<void> real_to_complex(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
   if (!is_float(in.dtype()) || !is_complex(out.dtype()))
-    return kernel_error("_fft_r2c of " + in.describe() + " into " + out.describe());
-  PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(in, args.ints(1)));
+    return kernel_error("_fft_r2c of " + args.describe(0) + " into " + args.describe(4));
+  PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
   PTERON_ASSIGN(Field field, read_field(in));
   for (const size_t dim : dims) transform_dim(field, dim, -1);
   PTERON_TRY(normalize(field, dims, in.sizes(), args.integer(2)));
@@ -238,13 +241,13 @@ Result<void> complex_to_real(Context&, const Args& args, const Kernel&) {
   const int64_t size = args.integer(3);
   Tensor& out = args.tensor(4);
   if (!is_complex(in.dtype()) || !is_float(out.dtype()))
-    return kernel_error("_fft_c2r of " + in.describe() + " into " + out.describe());
-  PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(in, args.ints(1)));
+    return kernel_error("_fft_c2r of " + args.describe(0) + " into " + args.describe(4));
+  PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
   const size_t last = dims.back();
   // The half that is there must be that of a signal of this size.
   if (size < 1 || in.sizes()[last] != size / 2 + 1)
-    return kernel_error("_fft_c2r of " + in.describe() + " to a last dimension of " +
-                        std::to_string(size));
+    return kernel_error("_fft_c2r of " + args.describe(0) + " to a last dimension of " +
+                        args.describe(3));
   PTERON_ASSIGN(Field field, read_field(in));
   for (size_t i = 0; i + 1 < dims.size(); ++i) transform_dim(field, dims[i], 1);
   // After the other dimensions the symmetry is along the last alone.
@@ -261,8 +264,8 @@ Result<void> complex_to_complex(Context&, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
   if (!is_complex(in.dtype()) || !is_complex(out.dtype()))
-    return kernel_error("_fft_c2c of " + in.describe() + " into " + out.describe());
-  PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(in, args.ints(1)));
+    return kernel_error("_fft_c2c of " + args.describe(0) + " into " + args.describe(4));
+  PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
   PTERON_ASSIGN(Field field, read_field(in));
   for (const size_t dim : dims) transform_dim(field, dim, args.boolean(3) ? -1 : 1);
   PTERON_TRY(normalize(field, dims, in.sizes(), args.integer(2)));

@@ -38,9 +38,10 @@ using Context = KernelContext;
 
 bool is_index(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
 
-Error out_of_range(int64_t index, int64_t size) {
-  return {Code::Failed, "index " + std::to_string(index) +
-                            " is out of range for a dimension of size " + std::to_string(size)};
+Error out_of_range(size_t argument, int64_t index, int64_t size) {
+  return kernel_error("index " + std::to_string(index) + " in argument " +
+                      std::to_string(argument) + " is out of range for a dimension of size " +
+                      std::to_string(size));
 }
 
 // What index and index_put address: indexed dimensions replaced by the broadcast index shape, in
@@ -72,7 +73,8 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
       const int64_t* mask = load_all<int64_t>(context, *tensor);
       for (int d = 0; d < tensor->rank(); ++d) {
         if (dim + d >= self.rank() || tensor->size(d) != self.size(dim + d))
-          return kernel_error("a mask of " + tensor->describe() + " for " + self.describe());
+          return kernel_error("a mask of " + tensor->describe() + " in " + args.describe(list) +
+                              " for " + self.describe());
       }
       for (int d = 0; d < tensor->rank(); ++d) {
         IndexTensor index{dim + d, nullptr, {}, {}, nullptr};
@@ -88,9 +90,11 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
       dim += tensor->rank();
       continue;
     }
-    if (!is_index(tensor->dtype())) return kernel_error("an index of " + tensor->describe());
+    if (!is_index(tensor->dtype()))
+      return kernel_error("an index of " + tensor->describe() + " in " + args.describe(list));
     if (dim >= self.rank())
-      return kernel_error("more indices than " + self.describe() + " has dimensions");
+      return kernel_error(args.describe(list) + " has more indices than " + self.describe() +
+                          " has dimensions");
     IndexTensor index{dim, tensor, {}, {}, load_all<int64_t>(context, *tensor)};
     index.shape.rank = static_cast<size_t>(tensor->rank());
     std::copy(tensor->sizes().begin(), tensor->sizes().end(), index.shape.sizes.begin());
@@ -98,7 +102,8 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
     ++dim;
   }
   if (dim > self.rank())
-    return kernel_error("more indices than " + self.describe() + " has dimensions");
+    return kernel_error(args.describe(list) + " has more indices than " + self.describe() +
+                        " has dimensions");
   for (IndexTensor& index : indices) {
     if (!index.tensor) index.values = index.own.data();
   }
@@ -112,7 +117,7 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
       if (size == 1)
         size = index.shape.sizes[d];
       else if (index.shape.sizes[d] != 1 && index.shape.sizes[d] != size)
-        return kernel_error("indices do not broadcast");
+        return kernel_error("the indices in " + args.describe(list) + " do not broadcast");
     }
   }
   uint32_t indexed = 0;
@@ -131,7 +136,8 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
   }
   const size_t rank = before_sizes.size() + after_sizes.size() + common.rank;
   if (rank > kMaxRank)
-    return kernel_error("indexing gives a tensor of rank " + std::to_string(rank));
+    return kernel_error("indexing by " + args.describe(list) + " gives a tensor of rank " +
+                        std::to_string(rank));
   uint64_t total = 1;
   const auto append = [&](int64_t size) {
     out.shape.sizes[out.shape.rank++] = size;
@@ -141,7 +147,8 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
   for (size_t d = 0; d < common.rank; ++d) append(common.sizes[d]);
   for (const int64_t size : after_sizes) append(size);
   if (total > (uint64_t{1} << 34))
-    return Error{Code::ResourceLimit, "indexing gives too many elements"};
+    return Error{Code::ResourceLimit,
+                 "indexing by " + args.describe(list) + " gives too many elements"};
   if (total == 0) return out;
   // The offset that each position of the common shape adds.
   int64_t positions = 1;
@@ -158,7 +165,7 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
     const int64_t size = self.size(index.dim);
     for (size_t i = 0; i < middle.size(); ++i) {
       int64_t value = index.values[at[i]];
-      if (value < -size || value >= size) return out_of_range(value, size);
+      if (value < -size || value >= size) return out_of_range(list, value, size);
       if (value < 0) value += size;
       middle[i] += value * self.strides()[static_cast<size_t>(index.dim)];
     }
@@ -178,7 +185,7 @@ Result<void> index_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(2);
   if (in.dtype() != out.dtype())
-    return kernel_error("index of " + in.describe() + " into " + out.describe());
+    return kernel_error("index of " + args.describe(0) + " into " + args.describe(2));
   PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, in, args, 1));
   PTERON_TRY(out.resize(indexing.shape.span()));
   const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
@@ -256,10 +263,10 @@ Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& index = args.tensor(2);
   Tensor& out = args.tensor(3);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   if (index.rank() > 1 || !is_index(index.dtype()) || in.dtype() != out.dtype() ||
       (in.rank() == 0 && index.numel() != 1))
-    return kernel_error("index_select of " + in.describe() + " by " + index.describe());
+    return kernel_error("index_select of " + args.describe(0) + " by " + args.describe(2));
   const int64_t* values = load_all<int64_t>(context, index);
   Shape shape;
   shape.rank = static_cast<size_t>(in.rank());
@@ -267,7 +274,7 @@ Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
   if (in.rank() > 0) shape.sizes[static_cast<size_t>(dim)] = index.numel();
   const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
   for (int64_t i = 0; i < index.numel(); ++i) {
-    if (values[i] < 0 || values[i] >= size) return out_of_range(values[i], size);
+    if (values[i] < 0 || values[i] >= size) return out_of_range(2, values[i], size);
   }
   PTERON_TRY(out.resize(shape.span()));
   int64_t inner = 1;
@@ -289,7 +296,7 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& index = args.tensor(2);
   Tensor& out = args.tensor(4);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   bool fits = std::max(index.rank(), 1) == std::max(in.rank(), 1) && is_index(index.dtype()) &&
               in.dtype() == out.dtype();
   const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
@@ -297,7 +304,7 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
     fits = d == dim || index.size(d) <= in.size(d);
   // What is empty may have any rank and dtype.
   if (index.numel() == 0 && in.dtype() == out.dtype()) return out.resize(index.sizes());
-  if (!fits) return kernel_error("gather of " + in.describe() + " by " + index.describe());
+  if (!fits) return kernel_error("gather of " + args.describe(0) + " by " + args.describe(2));
   const int64_t* values = load_all<int64_t>(context, index);
   PTERON_TRY(out.resize(index.sizes()));
   std::array<int64_t, kMaxRank> strides{};
@@ -308,7 +315,7 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
   const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
   const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
   for (size_t i = 0; i < to.size(); ++i) {
-    if (values[i] < 0 || values[i] >= size) return out_of_range(values[i], size);
+    if (values[i] < 0 || values[i] >= size) return out_of_range(2, values[i], size);
     copy_element(in, from[i] + values[i] * step, out, to[i]);
   }
   return {};
@@ -321,7 +328,7 @@ Result<void> for_each_scattered(Context& context, const Args& args, const Tensor
                                 Tensor& out, Visit&& visit) {
   const Tensor& self = args.tensor(0);
   const Tensor& index = args.tensor(2);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), self.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, self.rank()));
   const int rank = std::max(self.rank(), 1);
   const auto size_of = [](const Tensor& t, int d) { return t.rank() > 0 ? t.size(d) : 1; };
   bool fits = (index.numel() == 0 || is_index(index.dtype())) &&
@@ -332,14 +339,14 @@ Result<void> for_each_scattered(Context& context, const Args& args, const Tensor
     fits = (!source || size_of(index, d) <= size_of(*source, d)) &&
            (d == dim || size_of(index, d) <= size_of(self, d));
   if (!fits)
-    return kernel_error("scatter of " + (source ? source->describe() : "a number") + " by " +
-                        index.describe() + " into " + self.describe());
+    return kernel_error("scatter of " + args.describe(3) + " by " + args.describe(2) + " into " +
+                        args.describe(0));
   PTERON_TRY(copy_whole(context, self, out));
   if (index.numel() == 0) return {};
   const int64_t* values = load_all<int64_t>(context, index);
   const int64_t dim_size = size_of(self, dim);
   for (int64_t i = 0; i < index.numel(); ++i) {
-    if (values[i] < 0 || values[i] >= dim_size) return out_of_range(values[i], dim_size);
+    if (values[i] < 0 || values[i] >= dim_size) return out_of_range(2, values[i], dim_size);
   }
   std::array<int64_t, kMaxRank> strides{};
   std::copy(out.strides().begin(), out.strides().end(), strides.begin());
@@ -404,17 +411,18 @@ Result<void> repeat_interleave(Context& context, const Args& args, const Kernel&
   const auto stated = args.optional_integer(1);
   Tensor& out = args.tensor(2);
   if (repeats.rank() != 1 || !is_index(repeats.dtype()) || !is_index(out.dtype()))
-    return kernel_error("repeat_interleave of " + repeats.describe() + " into " + out.describe());
+    return kernel_error("repeat_interleave of " + args.describe(0) + " into " + args.describe(2));
   const int64_t* counts = load_all<int64_t>(context, repeats);
   int64_t total = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     if (counts[i] < 0 || counts[i] > (int64_t{1} << 40))
-      return Error{Code::Failed, "repeat_interleave by " + std::to_string(counts[i])};
+      return kernel_error("repeat_interleave by " + std::to_string(counts[i]) + " in " +
+                          args.describe(0));
     total += counts[i];
   }
   if (stated && *stated != total)
     return kernel_error("repeat_interleave gives " + counted(total, "index", "indices") +
-                        ", but the program says " + std::to_string(*stated));
+                        ", but the program says " + args.describe(1));
   const int64_t shape[] = {total};
   PTERON_TRY(out.resize(shape));
   int64_t at = 0;
@@ -430,7 +438,7 @@ Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(5);
   if (weight.rank() != 2 || !is_index(index.dtype()) || index.rank() == kMaxRank ||
       weight.dtype() != out.dtype()) {
-    return kernel_error("embedding of " + index.describe() + " in " + weight.describe());
+    return kernel_error("embedding of " + args.describe(1) + " in " + args.describe(0));
   }
   const int64_t* values = load_all<int64_t>(context, index);
   Shape shape;
@@ -441,7 +449,7 @@ Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(out.resize(shape.span()));
   for (int64_t i = 0; i < index.numel(); ++i) {
     if (values[i] < 0 || values[i] >= weight.size(0))
-      return out_of_range(values[i], weight.size(0));
+      return out_of_range(1, values[i], weight.size(0));
   }
   if (weight.is_row_major() && out.is_row_major()) {
     const size_t row = static_cast<size_t>(width) * dtype_size(weight.dtype());
@@ -473,17 +481,16 @@ Result<void> embedding_bag(Context& context, const Args& args, const Kernel&) {
   const int64_t padding = args.integer(8);
   Tensor& out = args.tensor(9);
   if (weight.rank() != 2 || !is_float(weight.dtype()) || out.dtype() != weight.dtype())
-    return kernel_error("embedding bags of argument 0, " + weight.describe() + ", into " +
-                        out.describe());
+    return kernel_error("embedding bags of " + args.describe(0) + ", into " + args.describe(9));
   if (index.rank() != 1 || !is_index(index.dtype()) || offsets.rank() != 1 ||
       !is_index(offsets.dtype()) || (has_last && offsets.numel() == 0))
-    return kernel_error("embedding bags by " + index.describe() + " and offsets of " +
-                        offsets.describe());
+    return kernel_error("embedding bags by " + args.describe(1) + " and offsets of " +
+                        args.describe(2));
   if (mode < 0 || mode > 2)
-    return kernel_error("embedding bag mode " + std::to_string(mode) + "; 0, 1 or 2 is wanted");
+    return kernel_error("embedding bag mode " + args.describe(4) + "; 0, 1 or 2 is wanted");
   if (factors && (mode != 0 || factors->numel() != index.numel() || !is_float(factors->dtype())))
-    return kernel_error("embedding bag weights of " + factors->describe() + " for " +
-                        index.describe());
+    return kernel_error("embedding bag weights of " + args.describe(6) + " for " +
+                        args.describe(1));
   const int64_t bags = offsets.numel() - (has_last ? 1 : 0);
   const int64_t width = weight.size(1);
   const int64_t* rows = load_all<int64_t>(context, index);
@@ -491,12 +498,11 @@ Result<void> embedding_bag(Context& context, const Args& args, const Kernel&) {
   for (int64_t b = 0; b < offsets.numel(); ++b) {
     const int64_t least = b == 0 ? 0 : starts[b - 1];
     if (starts[b] < least || starts[b] > index.numel() || (b == 0 && starts[b] != 0))
-      return Error{Code::Failed, "offset " + std::to_string(starts[b]) + " of bag " +
-                                     std::to_string(b) + " of " +
-                                     counted(index.numel(), "index", "indices")};
+      return kernel_error("offset " + std::to_string(starts[b]) + " in argument 2 of bag " +
+                          std::to_string(b) + " of " + counted(index.numel(), "index", "indices"));
   }
   for (int64_t i = 0; i < index.numel(); ++i) {
-    if (rows[i] < 0 || rows[i] >= weight.size(0)) return out_of_range(rows[i], weight.size(0));
+    if (rows[i] < 0 || rows[i] >= weight.size(0)) return out_of_range(1, rows[i], weight.size(0));
   }
   const int64_t shape[] = {bags, width};
   PTERON_TRY(out.resize(shape));
@@ -550,7 +556,7 @@ Result<void> embedding_bag(Context& context, const Args& args, const Kernel&) {
   for (size_t i = 0; i < 3; ++i) {
     Tensor& beside = args.tensor(10 + i);
     if (beside.dtype() != DType::Int64 && beside.dtype() != DType::Int32)
-      return kernel_error("argument " + std::to_string(10 + i) + " is " + beside.describe());
+      return kernel_error(args.describe(10 + i) + " has no dtype for indices");
     for (int64_t k = 0; k < beside.numel(); ++k) {
       const int64_t value = beside.numel() == kept[i].second ? kept[i].first[k] : 0;
       store(beside.dtype(), beside.raw(), k, 1, 1, &value);

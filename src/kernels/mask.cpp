@@ -61,7 +61,7 @@ Result<void> masked_scatter(Context&, const Args& args, const Kernel&) {
       continue;
     }
     if (taken == values.size())
-      return Error{Code::Failed, "masked_scatter of " + source.describe() + " to more places"};
+      return kernel_error("masked_scatter of " + args.describe(2) + " to more places");
     copy_element(source, values[taken++], out, to[i]);
   }
   return {};
@@ -91,7 +91,7 @@ Result<void> nonzero_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(1);
   if (!is_number(in.dtype()) || out.dtype() != DType::Int64)
-    return kernel_error("nonzero of " + in.describe() + " into " + out.describe());
+    return kernel_error("nonzero of " + args.describe(0) + " into " + args.describe(1));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const C* x = load_all<C>(context, in);

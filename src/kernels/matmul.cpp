@@ -64,7 +64,7 @@ Result<void> addmm_(Context& context, const Args& args, const Kernel&) {
   const Scalar alpha = args.scalar(4);
   Tensor& out = args.tensor(5);
   PTERON_TRY(check_product("addmm", a, b, out, 2));
-  if (!is_number(self.dtype())) return kernel_error("dtype not supported");
+  PTERON_TRY(require_numbers(args, {0}));
   const int64_t m = a.size(0);
   const int64_t k = a.size(1);
   const int64_t n = b.size(1);
@@ -226,7 +226,7 @@ Result<void> pdist_(Context& context, const Args& args, const Kernel&) {
   const double p = args.real(1);
   Tensor& out = args.tensor(2);
   if (in.rank() != 2 || !is_float(in.dtype()) || !is_float(out.dtype()) || !(p >= 0))
-    return kernel_error("pdist of " + in.describe() + " with norm " + std::to_string(p));
+    return kernel_error("pdist of " + args.describe(0) + " with norm " + args.describe(1));
   const int64_t rows = in.size(0);
   const int64_t width = in.size(1);
   const int64_t shape[] = {rows < 2 ? 0 : rows * (rows - 1) / 2};

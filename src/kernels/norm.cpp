@@ -67,7 +67,7 @@ Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(3);
   PTERON_TRY(check_float(in, out));
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   PTERON_TRY(out.resize(in.sizes()));
   if (in.numel() == 0) return {};
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
@@ -102,11 +102,11 @@ Result<void> batch_norm_inference(Context& context, const Args& args, const Kern
   const double epsilon = args.real(epsilon_at);
   Tensor& out = args.tensor(first);
   PTERON_TRY(check_float(in, out));
-  if (in.rank() < 2) return kernel_error("batch norm of " + in.describe());
+  if (in.rank() < 2) return kernel_error("batch norm of " + args.describe(0));
   const int64_t channels = in.size(1);
   for (const Tensor* parameter : {weight, bias, &mean, &variance}) {
     if (parameter && (parameter->numel() != channels || !is_float(parameter->dtype())))
-      return kernel_error("batch norm of " + in.describe() + " with " + parameter->describe());
+      return kernel_error("batch norm of " + args.describe(0) + " with " + parameter->describe());
   }
   PTERON_TRY(out.resize(in.sizes()));
   // In inference the batch's own statistics are not saved.
@@ -153,20 +153,21 @@ Result<void> batch_norm_training(Context& context, const Args& args, size_t firs
   const Tensor* bias = args.optional_tensor(2);
   Tensor& out = args.tensor(first);
   PTERON_TRY(check_float(in, out));
-  if (in.rank() < 2) return kernel_error("batch norm of " + in.describe());
+  if (in.rank() < 2) return kernel_error("batch norm of " + args.describe(0));
   const int64_t channels = in.size(1);
   for (const Tensor* parameter :
        {weight, bias, static_cast<const Tensor*>(mean), static_cast<const Tensor*>(variance)}) {
     if (parameter && (parameter->numel() != channels || !is_float(parameter->dtype())))
-      return kernel_error("batch norm of " + in.describe() + " with " + parameter->describe());
+      return kernel_error("batch norm of " + args.describe(0) + " with " + parameter->describe());
   }
   PTERON_TRY(out.resize(in.sizes()));
   const int64_t size[] = {channels};
   for (size_t i : {first + 1, first + 2}) {
-    if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
+    if (!is_float(args.tensor(i).dtype()))
+      return kernel_error(args.describe(i) + " is not of floats");
     PTERON_TRY(args.tensor(i).resize(size));
   }
-  if (in.numel() == 0) return kernel_error("batch norm of " + in.describe() + " in training");
+  if (in.numel() == 0) return kernel_error("batch norm of " + args.describe(0) + " in training");
   double* e = load_all<double>(context, in);
   const double* w = weight ? load_all<double>(context, *weight) : nullptr;
   const double* b = bias ? load_all<double>(context, *bias) : nullptr;
@@ -212,7 +213,8 @@ Result<void> batch_norm_with_statistics(Context& context, const Args& args, cons
 }
 
 Result<void> batch_norm_without_statistics(Context& context, const Args& args, const Kernel&) {
-  if (!args.boolean(3)) return kernel_error("batch norm without statistics that does not train");
+  if (!args.boolean(3))
+    return kernel_error("batch norm without statistics trains: argument 3 is false");
   return batch_norm_training(context, args, 6, nullptr, nullptr, 0, args.real(5));
 }
 
@@ -275,15 +277,15 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
   }
   for (const Tensor* parameter : {weight, bias})
     fits = fits && (!parameter || (parameter->numel() == size && is_float(parameter->dtype())));
-  if (!fits)
-    return kernel_error("layer norm over " + describe_shape(shape.span()) + " of " + in.describe());
+  if (!fits) return kernel_error("layer norm over " + args.describe(1) + " of " + args.describe(0));
   PTERON_TRY(out.resize(in.sizes()));
   Shape statistics;
   for (int d = 0; d < in.rank(); ++d)
     statistics.sizes[statistics.rank++] =
         d < in.rank() - static_cast<int>(shape.size()) ? in.size(d) : 1;
   for (size_t i : {size_t{6}, size_t{7}}) {
-    if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
+    if (!is_float(args.tensor(i).dtype()))
+      return kernel_error(args.describe(i) + " is not of floats");
     PTERON_TRY(args.tensor(i).resize(statistics.span()));
   }
   if (in.numel() == 0) {
@@ -327,11 +329,12 @@ Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
     fits =
         fits && (!parameter || (parameter->numel() == in.size(1) && is_float(parameter->dtype())));
   if (!fits)
-    return kernel_error("group norm of " + in.describe() + " in " + counted(groups, "group"));
+    return kernel_error("group norm of " + args.describe(0) + " in " + counted(groups, "group"));
   PTERON_TRY(out.resize(in.sizes()));
   const int64_t statistics[] = {in.size(0), groups};
   for (size_t i : {size_t{9}, size_t{10}}) {
-    if (!is_float(args.tensor(i).dtype())) return kernel_error("dtype not supported");
+    if (!is_float(args.tensor(i).dtype()))
+      return kernel_error(args.describe(i) + " is not of floats");
     PTERON_TRY(args.tensor(i).resize(statistics));
   }
   if (in.numel() == 0) return {};

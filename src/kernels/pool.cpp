@@ -19,9 +19,10 @@ struct Planes {
 };
 
 // The input as planes of `dims` spatial dimensions; a batch may be missing.
-Result<Planes> read_planes(const Tensor& in, int dims) {
+Result<Planes> read_planes(const Args& args, size_t i, int dims) {
+  const Tensor& in = args.tensor(i);
   if ((in.rank() != dims + 1 && in.rank() != dims + 2) || !is_number(in.dtype())) {
-    return kernel_error("pooling in " + counted(dims, "dimension") + " of " + in.describe());
+    return kernel_error("pooling in " + counted(dims, "dimension") + " of " + args.describe(i));
   }
   Planes planes;
   planes.rank = static_cast<size_t>(in.rank());
@@ -46,20 +47,25 @@ struct Windows {
   Spatial kernel{}, stride{}, pad{}, dilation{1, 1, 1}, out{};
 };
 
-Result<Windows> read_windows(const Planes& planes, int dims, const Ints& kernel, const Ints& stride,
-                             const Ints& pad, const Ints* dilation, bool ceil_mode) {
+// Arguments: kernel size, stride, padding, and dilation where there is one, from argument 1 on.
+Result<Windows> read_windows(const Args& args, const Planes& planes, int dims, bool has_dilation,
+                             bool ceil_mode) {
   Windows w;
-  PTERON_ASSIGN(w.kernel, read_spatial(kernel, dims, 1, "kernel size", 1));
-  PTERON_ASSIGN(w.stride, read_spatial(stride, dims, 1, "stride", 1, w.kernel));
-  PTERON_ASSIGN(w.pad, read_spatial(pad, dims, 0, "padding", 0, Spatial{}));
-  if (dilation) {
-    PTERON_ASSIGN(w.dilation, read_spatial(*dilation, dims, 1, "dilation", 1, Spatial{1, 1, 1}));
+  PTERON_ASSIGN(w.kernel, read_spatial(args, 1, dims, 1, "kernel size", 1));
+  PTERON_ASSIGN(w.stride, read_spatial(args, 2, dims, 1, "stride", 1, w.kernel));
+  PTERON_ASSIGN(w.pad, read_spatial(args, 3, dims, 0, "padding", 0, Spatial{}));
+  if (has_dilation) {
+    PTERON_ASSIGN(w.dilation, read_spatial(args, 4, dims, 1, "dilation", 1, Spatial{1, 1, 1}));
   }
   for (size_t d = 0; d < 3; ++d) {
-    if (w.pad[d] * 2 > w.kernel[d])
-      return kernel_error("pooling pads by more than half its window");
+    if (w.pad[d] > w.kernel[d] / 2)
+      return kernel_error("pooling pads by more than half its window, " + args.describe(1) +
+                          ", in " + args.describe(3));
     w.out[d] =
         window_count(planes.in[d], w.kernel[d], w.stride[d], w.pad[d], w.dilation[d], ceil_mode);
+    if (w.out[d] < 1)
+      return kernel_error("pooling of " + args.describe(0) + " by windows of " + args.describe(1) +
+                          " leaves nothing");
   }
   return w;
 }
@@ -115,12 +121,10 @@ Result<void> max_pool(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(6);
   Tensor& indices = args.tensor(7);
-  PTERON_ASSIGN(Planes planes, read_planes(in, kDims));
-  const Ints dilation = args.ints(4);
-  PTERON_ASSIGN(const Windows w, read_windows(planes, kDims, args.ints(1), args.ints(2),
-                                              args.ints(3), &dilation, args.boolean(5)));
-  if (!is_number(out.dtype()) || !is_number(indices.dtype()))
-    return kernel_error("dtype not supported");
+  PTERON_ASSIGN(Planes planes, read_planes(args, 0, kDims));
+  PTERON_TRY(require_filled(args, kDims));
+  PTERON_ASSIGN(const Windows w, read_windows(args, planes, kDims, true, args.boolean(5)));
+  PTERON_TRY(require_numbers(args, {6, 7}));
   PTERON_TRY(resize_planes(planes, w.out, kDims, out));
   PTERON_TRY(indices.resize(out.sizes()));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
@@ -145,11 +149,17 @@ Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
   const bool count_pad = args.boolean(5);
   const auto divisor = args.optional_integer(6);
   Tensor& out = args.tensor(7);
-  PTERON_ASSIGN(Planes planes, read_planes(in, kDims));
-  PTERON_ASSIGN(const Windows w, read_windows(planes, kDims, args.ints(1), args.ints(2),
-                                              args.ints(3), nullptr, ceil_mode));
-  if (!is_number(out.dtype()) || (divisor && *divisor == 0))
-    return kernel_error("dtype or divisor not supported");
+  PTERON_ASSIGN(Planes planes, read_planes(args, 0, kDims));
+  PTERON_TRY(require_filled(args, kDims));
+  PTERON_ASSIGN(const Windows w, read_windows(args, planes, kDims, false, ceil_mode));
+  PTERON_TRY(require_numbers(args, {7}));
+  // PyTorch's own rule for this one: padding does not count.
+  for (size_t d = 0; kDims == 3 && d < 3; ++d) {
+    if (planes.in[d] < w.kernel[d])
+      return kernel_error("pooling of " + args.describe(0) + " by larger windows, " +
+                          args.describe(1));
+  }
+  if (divisor && *divisor == 0) return kernel_error("pooling by a divisor of 0: argument 6");
   PTERON_TRY(resize_planes(planes, w.out, kDims, out));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
@@ -189,7 +199,7 @@ Result<void> max_pool_backward(Context& context, const Args& args, const Kernel&
   const Tensor& in = args.tensor(1);
   const Tensor& indices = args.tensor(7);
   Tensor& out = args.tensor(8);
-  PTERON_ASSIGN(Planes planes, read_planes(in, 2));
+  PTERON_ASSIGN(Planes planes, read_planes(args, 1, 2));
   bool fits = is_float(in.dtype()) && gradient.dtype() == in.dtype() && out.dtype() == in.dtype() &&
               indices.dtype() == DType::Int64 && gradient.rank() == in.rank() &&
               indices.rank() == in.rank();
@@ -197,8 +207,8 @@ Result<void> max_pool_backward(Context& context, const Args& args, const Kernel&
     fits = gradient.size(d) == indices.size(d) &&
            (d >= in.rank() - 2 || gradient.size(d) == in.size(d));
   if (!fits)
-    return kernel_error("max_pool2d_with_indices_backward of " + gradient.describe() + " at " +
-                        indices.describe() + " into " + in.describe());
+    return kernel_error("max_pool2d_with_indices_backward of " + args.describe(0) + " at " +
+                        args.describe(7) + " into " + args.describe(1));
   PTERON_TRY(out.resize(in.sizes()));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
@@ -210,8 +220,8 @@ Result<void> max_pool_backward(Context& context, const Args& args, const Kernel&
     const int64_t windows = planes.count > 0 ? gradient.numel() / planes.count : 0;
     for (int64_t i = 0; i < gradient.numel(); ++i) {
       if (at[i] < 0 || at[i] >= size)
-        return Error{Code::Failed,
-                     "index " + std::to_string(at[i]) + " of a plane of " + std::to_string(size)};
+        return kernel_error("index " + std::to_string(at[i]) + " in argument 7 of a plane of " +
+                            std::to_string(size));
       y[i / windows * size + at[i]] += g[i];
     }
     store_all(y, out);
@@ -245,16 +255,18 @@ template <int kDims, bool kMax>
 Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(2);
-  PTERON_ASSIGN(Planes planes, read_planes(in, kDims));
-  PTERON_ASSIGN(const Spatial size, read_spatial(args.ints(1), kDims, 1, "output size", 0));
-  if (!is_number(out.dtype())) return kernel_error("dtype not supported");
+  PTERON_ASSIGN(Planes planes, read_planes(args, 0, kDims));
+  PTERON_ASSIGN(const Spatial size, read_spatial(args, 1, kDims, 1, "output size", 0));
+  // As in PyTorch there may be no channels in the one case, and no batch in all.
+  for (int d = !kMax && kDims == 2 ? in.rank() - 2 : 1; d < in.rank(); ++d) {
+    if (in.size(d) == 0) return kernel_error("adaptive pooling of " + args.describe(0));
+  }
+  PTERON_TRY(require_numbers(args, {2}));
   PTERON_TRY(resize_planes(planes, size, kDims, out));
   if constexpr (kMax) {
-    if (!is_number(args.tensor(3).dtype())) return kernel_error("dtype not supported");
+    PTERON_TRY(require_numbers(args, {3}));
     PTERON_TRY(args.tensor(3).resize(out.sizes()));
   }
-  if (in.numel() == 0 && out.numel() > 0)
-    return kernel_error("adaptive pooling of " + in.describe());
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const C* x = load_all<C>(context, in);

@@ -73,7 +73,8 @@ Result<void> prim_min(Context&, const Args& args, const Kernel&) {
 Result<void> prim_floordiv(Context&, const Args& args, const Kernel&) {
   const Scalar a = args.scalar(0);
   const Scalar b = args.scalar(1);
-  if (b.real == 0) return Error{Code::Failed, "division by zero"};
+  if (b.real == 0)
+    return kernel_error("division of " + args.describe(0) + " by " + args.describe(1));
   if (is_real(a, b)) return args.set_real(2, std::floor(a.real / b.real));
   if (b.integer == -1) return args.set_int(2, wrap(0 - static_cast<uint64_t>(a.integer)));
   const int64_t q = a.integer / b.integer;
@@ -82,7 +83,8 @@ Result<void> prim_floordiv(Context&, const Args& args, const Kernel&) {
 Result<void> prim_mod(Context&, const Args& args, const Kernel&) {
   const Scalar a = args.scalar(0);
   const Scalar b = args.scalar(1);
-  if (b.real == 0) return Error{Code::Failed, "division by zero"};
+  if (b.real == 0)
+    return kernel_error("division of " + args.describe(0) + " by " + args.describe(1));
   if (is_real(a, b)) {
     const double r = std::fmod(a.real, b.real);
     return args.set_real(2, r != 0 && (r < 0) != (b.real < 0) ? r + b.real : r);
@@ -92,7 +94,8 @@ Result<void> prim_mod(Context&, const Args& args, const Kernel&) {
   return args.set_int(2, r != 0 && (r < 0) != (b.integer < 0) ? r + b.integer : r);
 }
 Result<void> prim_truediv(Context&, const Args& args, const Kernel&) {
-  if (args.scalar(1).real == 0) return Error{Code::Failed, "division by zero"};
+  if (args.scalar(1).real == 0)
+    return kernel_error("division of " + args.describe(0) + " by " + args.describe(1));
   return args.set_real(2, args.scalar(0).real / args.scalar(1).real);
 }
 
@@ -140,8 +143,8 @@ double trunc_double(double x) { return std::trunc(x); }
 
 Result<void> sym_size(Context&, const Args& args, const Kernel&) {
   const Tensor& tensor = args.tensor(0);
-  if (tensor.rank() == 0) return kernel_error("a tensor of rank 0 has no size to ask for");
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), tensor.rank()));
+  if (tensor.rank() == 0) return kernel_error(args.describe(0) + " has no dimensions");
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, tensor.rank()));
   return args.set_int(2, tensor.size(dim));
 }
 Result<void> sym_numel(Context&, const Args& args, const Kernel&) {
@@ -151,7 +154,7 @@ Result<void> sym_numel(Context&, const Args& args, const Kernel&) {
 Result<void> local_scalar(Context&, const Args& args, const Kernel&) {
   const Tensor& tensor = args.tensor(0);
   if (tensor.numel() != 1 || !is_number(tensor.dtype()))
-    return kernel_error("a tensor of one element is wanted, got " + tensor.describe());
+    return kernel_error("a tensor of one element is wanted, got " + args.describe(0));
   if (is_float(tensor.dtype())) {
     double value = 0;
     load(tensor.dtype(), tensor.raw(), 0, 1, 1, &value);
@@ -180,15 +183,15 @@ Result<void> et_copy_index(Context&, const Args& args, const Kernel&) {
   const int64_t index = args.integer(2);
   if (to.rank() != from.rank() + 1 || to.dtype() != from.dtype() || index < 0 ||
       !to.is_row_major() || !from.is_row_major()) {
-    return kernel_error("slice " + std::to_string(index) + " of " + to.describe() + " from " +
-                        from.describe());
+    return kernel_error("slice " + args.describe(2) + " of " + args.describe(0) + " from " +
+                        args.describe(1));
   }
   for (int d = 0; d < from.rank(); ++d) {
     if (to.size(d + 1) != from.size(d))
-      return kernel_error("a slice of " + to.describe() + " from " + from.describe());
+      return kernel_error("a slice of " + args.describe(0) + " from " + args.describe(1));
   }
   if (index >= to.bounds()[0])
-    return kernel_error("slice " + std::to_string(index) + " of " + to.describe(true));
+    return kernel_error("slice " + args.describe(2) + " of " + args.describe(0));
   std::array<int64_t, kMaxRank> shape{};
   std::copy(to.sizes().begin(), to.sizes().end(), shape.begin());
   shape[0] = index + 1;

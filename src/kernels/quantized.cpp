@@ -13,9 +13,10 @@ namespace {
 using Context = KernelContext;
 
 // The one number of a tensor.
-Result<double> read_number(const Tensor& tensor, const char* what) {
+Result<double> read_number(const Args& args, size_t i) {
+  const Tensor& tensor = args.tensor(i);
   if (tensor.numel() != 1 || !is_number(tensor.dtype()))
-    return kernel_error(std::string(what) + " is " + tensor.describe() + "; one number is wanted");
+    return kernel_error(args.describe(i) + " is not one number");
   double value = 0;
   load(tensor.dtype(), tensor.raw(), 0, 1, 1, &value);
   return value;
@@ -34,7 +35,7 @@ Result<void> quantize_with(Context& context, const Args& args, double scale, dou
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(6);
   if (!is_float(in.dtype()) || is_float(out.dtype()) || scale == 0)
-    return kernel_error("quantize of " + in.describe() + " into " + out.describe() + " by " +
+    return kernel_error("quantize of " + args.describe(0) + " into " + args.describe(6) + " by " +
                         std::to_string(scale));
   const float inverse = 1.0f / static_cast<float>(scale);
   return map_unary(&context, in, out, DType::Float64, [=](auto x) {
@@ -45,8 +46,8 @@ Result<void> quantize_per_tensor(Context& context, const Args& args, const Kerne
   return quantize_with(context, args, args.real(1), static_cast<double>(args.integer(2)));
 }
 Result<void> quantize_by_tensors(Context& context, const Args& args, const Kernel&) {
-  PTERON_ASSIGN(const double scale, read_number(args.tensor(1), "the scale"));
-  PTERON_ASSIGN(const double zero, read_number(args.tensor(2), "the zero point"));
+  PTERON_ASSIGN(const double scale, read_number(args, 1));
+  PTERON_ASSIGN(const double zero, read_number(args, 2));
   return quantize_with(context, args, scale, zero);
 }
 
@@ -55,7 +56,7 @@ Result<void> dequantize_with(Context& context, const Args& args, double scale_va
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(7);
   if (is_float(in.dtype()) || !is_float(out.dtype()))
-    return kernel_error("dequantize of " + in.describe() + " into " + out.describe());
+    return kernel_error("dequantize of " + args.describe(0) + " into " + args.describe(7));
   return map_unary(&context, in, out, DType::Float64, [=](auto x) {
     return static_cast<decltype(x)>(static_cast<float>(static_cast<int64_t>(x) - zero) * scale);
   });
@@ -64,8 +65,8 @@ Result<void> dequantize_per_tensor(Context& context, const Args& args, const Ker
   return dequantize_with(context, args, args.real(1), args.integer(2));
 }
 Result<void> dequantize_by_tensors(Context& context, const Args& args, const Kernel&) {
-  PTERON_ASSIGN(const double scale, read_number(args.tensor(1), "the scale"));
-  PTERON_ASSIGN(const double zero, read_number(args.tensor(2), "the zero point"));
+  PTERON_ASSIGN(const double scale, read_number(args, 1));
+  PTERON_ASSIGN(const double zero, read_number(args, 2));
   return dequantize_with(context, args, scale, Scalar{ValueKind::Double, 0, zero}.to<int64_t>());
 }
 
@@ -80,8 +81,8 @@ Result<void> choose_for_tensor(Context& context, const Args& args, const Kernel&
   Tensor& zero_out = args.tensor(6);
   if (!is_float(in.dtype()) || in.numel() == 0 || low >= high || !is_float(scale_out.dtype()) ||
       !is_number(zero_out.dtype()) || scale_out.rank() > 1 || zero_out.rank() > 1) {
-    return kernel_error("choose_qparams of " + in.describe() + " between " + std::to_string(low) +
-                        " and " + std::to_string(high));
+    return kernel_error("choose_qparams of " + args.describe(0) + " between " +
+                        std::to_string(low) + " and " + std::to_string(high));
   }
   const int64_t one[] = {1};
   for (Tensor* out : {&scale_out, &zero_out})
@@ -110,12 +111,12 @@ Result<void> quantize_per_channel(Context& context, const Args& args, const Kern
   const auto low = static_cast<double>(args.integer(4));
   const auto high = static_cast<double>(args.integer(5));
   Tensor& out = args.tensor(7);
-  PTERON_ASSIGN(const int axis, wrap_dim(args.integer(3), in.rank()));
+  PTERON_ASSIGN(const int axis, read_dim(args, 3, in.rank()));
   if (in.rank() == 0 || !is_float(in.dtype()) || is_float(out.dtype()) || !is_number(out.dtype()) ||
       !is_float(scales.dtype()) || !is_integral(zeros.dtype()) || scales.numel() != in.size(axis) ||
       zeros.numel() != in.size(axis)) {
-    return kernel_error("quantize of " + in.describe() + " into " + out.describe() + " with " +
-                        scales.describe() + " and " + zeros.describe());
+    return kernel_error("quantize of " + args.describe(0) + " into " + args.describe(7) + " with " +
+                        args.describe(1) + " and " + args.describe(2));
   }
   PTERON_TRY(out.resize(in.sizes()));
   double* x = load_all<double>(context, in);
@@ -153,7 +154,7 @@ Result<void> quantize_per_token(Context& context, const Args& args, const Kernel
   Tensor& out = args.tensor(6);
   PTERON_ASSIGN(const int64_t width, check_rows(in, scales, args.tensor(2)));
   if (!is_float(in.dtype()) || is_float(out.dtype()) || !is_number(out.dtype()))
-    return kernel_error("quantize of " + in.describe() + " into " + out.describe());
+    return kernel_error("quantize of " + args.describe(0) + " into " + args.describe(6));
   PTERON_TRY(out.resize(in.sizes()));
   double* x = load_all<double>(context, in);
   const double* s = load_all<double>(context, scales);
@@ -178,7 +179,7 @@ Result<void> dequantize_per_token(Context& context, const Args& args, const Kern
   Tensor& out = args.tensor(7);
   PTERON_ASSIGN(const int64_t width, check_rows(in, args.tensor(1), args.tensor(2)));
   if (is_float(in.dtype()) || !is_float(out.dtype()))
-    return kernel_error("dequantize of " + in.describe() + " into " + out.describe());
+    return kernel_error("dequantize of " + args.describe(0) + " into " + args.describe(7));
   PTERON_TRY(out.resize(in.sizes()));
   double* x = load_all<double>(context, in);
   const double* s = load_all<double>(context, args.tensor(1));
@@ -200,8 +201,8 @@ Result<void> quantized_add(Context& context, const Args& args, const Kernel&) {
   const int64_t a_zero = args.integer(2);
   const int64_t b_zero = args.integer(7);
   if (is_float(a.dtype()) || is_float(b.dtype()) || is_float(out.dtype()) || scale == 0)
-    return kernel_error("a quantized sum of " + a.describe() + " and " + b.describe() + " into " +
-                        out.describe());
+    return kernel_error("a quantized sum of " + args.describe(0) + " and " + args.describe(5) +
+                        " into " + args.describe(14));
   const double zero = static_cast<double>(args.integer(11));
   const auto low = static_cast<double>(args.integer(12));
   const auto high = static_cast<double>(args.integer(13));
@@ -218,11 +219,11 @@ Result<void> dequantize_per_channel(Context& context, const Args& args, const Ke
   const Tensor& scales = args.tensor(1);
   const Tensor* zeros = args.optional_tensor(2);
   Tensor& out = args.tensor(8);
-  PTERON_ASSIGN(const int axis, wrap_dim(args.integer(3), in.rank()));
+  PTERON_ASSIGN(const int axis, read_dim(args, 3, in.rank()));
   if (in.rank() == 0 || is_float(in.dtype()) || !is_number(in.dtype()) ||
       !is_float(scales.dtype()) || !is_float(out.dtype()) || scales.numel() != in.size(axis) ||
       (zeros && (zeros->numel() != in.size(axis) || !is_integral(zeros->dtype())))) {
-    return kernel_error("dequantize of " + in.describe() + " with " + scales.describe());
+    return kernel_error("dequantize of " + args.describe(0) + " with " + args.describe(1));
   }
   PTERON_TRY(out.resize(in.sizes()));
   const int64_t* x = load_all<int64_t>(context, in);
@@ -247,7 +248,7 @@ Result<void> choose_per_token(Context& context, const Args& args, const Kernel&)
   Tensor& zeros = args.tensor(3);
   if (in.rank() == 0 || !is_float(in.dtype()) || !is_float(scales.dtype()) ||
       !is_number(zeros.dtype()))
-    return kernel_error("choose_qparams of " + in.describe());
+    return kernel_error("choose_qparams of " + args.describe(0));
   Shape shape;
   shape.rank = static_cast<size_t>(in.rank());
   std::copy(in.sizes().begin(), in.sizes().end(), shape.sizes.begin());
@@ -255,7 +256,7 @@ Result<void> choose_per_token(Context& context, const Args& args, const Kernel&)
   shape.sizes[shape.rank - 1] = 1;
   PTERON_TRY(scales.resize(shape.span()));
   PTERON_TRY(zeros.resize(shape.span()));
-  if (width == 0) return kernel_error("choose_qparams of " + in.describe());
+  if (width == 0) return kernel_error("choose_qparams of " + args.describe(0));
   const float* x = load_all<float>(context, in);
   const int64_t rows = in.numel() / width;
   double* s = context.scratch_array<double>(static_cast<size_t>(rows));
@@ -311,8 +312,8 @@ Result<void> embedding(Context& context, const Args& args, const Kernel&) {
       !is_float(scales.dtype()) || !is_float(out.dtype()) || index.rank() == kMaxRank ||
       (index.dtype() != DType::Int64 && index.dtype() != DType::Int32) ||
       (zeros && (zeros->numel() != scales.numel() || !is_number(zeros->dtype())))) {
-    return kernel_error("embedding of " + index.describe() + " in " + weight.describe() + " with " +
-                        scales.describe());
+    return kernel_error("embedding of " + args.describe(5) + " in " + args.describe(0) + " with " +
+                        args.describe(1));
   }
   Shape shape;
   shape.rank = static_cast<size_t>(index.rank()) + 1;
@@ -335,9 +336,8 @@ Result<void> embedding(Context& context, const Args& args, const Kernel&) {
   }
   for (int64_t i = 0; i < index.numel(); ++i) {
     if (rows[i] < 0 || rows[i] >= weight.size(0)) {
-      return Error{Code::Failed, "index " + std::to_string(rows[i]) +
-                                     " is out of range for a table of " +
-                                     counted(weight.size(0), "row")};
+      return kernel_error("index " + std::to_string(rows[i]) + " in argument 5" +
+                          " is out of range for a table of " + counted(weight.size(0), "row"));
     }
     const uint8_t* row = packed + rows[i] * weight.size(1);
     for (int64_t k = 0; k < width; ++k) {
@@ -359,8 +359,8 @@ Result<void> mixed_product(Context& context, const Args& args, const Kernel&) {
   const Tensor* zeros = args.optional_tensor(3);
   Tensor& out = args.tensor(args.size() - 1);
   const auto wrong = [&] {
-    return kernel_error("a product of " + in.describe() + " and " + weight.describe() +
-                        " with scales of " + scales.describe());
+    return kernel_error("a product of " + args.describe(0) + " and " + args.describe(1) +
+                        " with scales of " + args.describe(2));
   };
   if (in.rank() != 2 || weight.rank() != 2 || weight.dtype() != DType::Int8 ||
       !is_float(in.dtype()) || !is_float(scales.dtype()) || !is_float(out.dtype()) ||

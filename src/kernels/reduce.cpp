@@ -152,7 +152,7 @@ int64_t extreme(const C* elements, int64_t n) {
 
 Result<void> require_elements(const Folding& folding, const char* what) {
   if (folding.count == 0 && folding.outputs > 0)
-    return Error{Code::Failed, std::string(what) + " of no elements"};
+    return kernel_error(std::string(what) + " of no elements");
   return {};
 }
 
@@ -168,7 +168,7 @@ Result<void> extreme_values(Context& context, const Args& args, const Kernel&) {
 template <bool kMax>
 Result<void> extreme_all(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.numel() == 0) return Error{Code::Failed, "an extreme of no elements"};
+  if (in.numel() == 0) return kernel_error("an extreme of no elements");
   return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
                    [](const auto* e, int64_t n) { return e[extreme<kMax>(e, n)]; });
 }
@@ -203,7 +203,7 @@ Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick)
   const Tensor& in = args.tensor(0);
   Tensor& values = args.tensor(3);
   Tensor& indices = args.tensor(4);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   PTERON_TRY(check_numbers(in, values));
   PTERON_TRY(check_numbers(in, indices));
   const Folding folding(in, in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2));
@@ -252,8 +252,7 @@ Result<void> median_dim(Context& context, const Args& args, const Kernel&) {
 
 Result<void> median_all(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  if (in.numel() == 0 && !is_float(in.dtype()))
-    return Error{Code::Failed, "a median of no elements"};
+  if (in.numel() == 0 && !is_float(in.dtype())) return kernel_error("a median of no elements");
   return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
                    [](const auto* e, int64_t n) {
                      using C = std::remove_cvref_t<decltype(*e)>;
@@ -277,7 +276,7 @@ Result<void> any_dims(Context& context, const Args& args, const Kernel&) {
 template <bool kAll>
 Result<void> truth_dim(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   return truth(context, in, args.tensor(3), in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2),
                kAll);
 }
@@ -302,7 +301,7 @@ C product_of(const C* e, int64_t n) {
 Result<void> prod_dim(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   return fold_dims(context, in, out, in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2),
                    sum_type(in, out), [](const auto* e, int64_t n) { return product_of(e, n); });
 }
@@ -321,10 +320,10 @@ Result<void> topk_(Context& context, const Args& args, const Kernel&) {
   const bool largest = args.boolean(3);
   Tensor& values = args.tensor(5);
   Tensor& indices = args.tensor(6);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(2), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 2, in.rank()));
   const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
   if (k < 0 || k > size || values.dtype() != in.dtype() || !is_number(indices.dtype()))
-    return kernel_error("topk of the " + std::to_string(k) + " first of " + in.describe());
+    return kernel_error("topk of the " + args.describe(1) + " first of " + args.describe(0));
   Shape shape;
   for (int d = 0; d < in.rank(); ++d) shape.sizes[shape.rank++] = d == dim ? k : in.size(d);
   PTERON_TRY(values.resize(shape.span()));
@@ -370,9 +369,9 @@ Result<void> allclose_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(6);
   if (!std::equal(a.sizes().begin(), a.sizes().end(), b.sizes().begin(), b.sizes().end()) ||
       !is_number(a.dtype()) || a.dtype() != b.dtype() || out.dtype() != DType::Bool)
-    return kernel_error("allclose of " + a.describe() + " and " + b.describe());
+    return kernel_error("allclose of " + args.describe(0) + " and " + args.describe(1));
   PTERON_TRY(out.resize(out.rank() == 0 ? std::span<const int64_t>() : out.bounds()));
-  if (out.numel() != 1) return kernel_error("allclose into " + out.describe());
+  if (out.numel() != 1) return kernel_error("allclose into " + args.describe(6));
   const double* x = load_all<double>(context, a);
   const double* y = load_all<double>(context, b);
   bool close = true;
@@ -419,7 +418,7 @@ Result<void> var_mean(Context& context, const Args& args, const Kernel&) {
   Tensor& variance = args.tensor(4);
   Tensor& mean = args.tensor(5);
   const double correction = args.optional_scalar(2) ? args.optional_scalar(2)->real : 1;
-  if (!is_float(in.dtype())) return kernel_error("a variance of " + in.describe());
+  if (!is_float(in.dtype())) return kernel_error("a variance of " + args.describe(0));
   PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
   PTERON_TRY(mean_of(context, in, mean, mask, args.boolean(3)));
   return variance_of(context, in, variance, mask, args.boolean(3), correction);
@@ -429,7 +428,7 @@ Result<void> cumsum_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(3);
   PTERON_TRY(check_numbers(in, out));
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   PTERON_TRY(out.resize(in.sizes()));
   if (in.numel() == 0) return {};
   return with_compute_type(sum_type(in, out), [&](auto type) -> Result<void> {

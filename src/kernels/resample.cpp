@@ -195,13 +195,13 @@ Result<void> upsample_bilinear_smooth(Context& context, const Args& args, const 
   Tensor& out = args.tensor(5);
   PTERON_TRY(check_pictures("upsample_bilinear2d_aa", in, out));
   const Ints size = args.ints(1);
-  if (size.size() != 2) return kernel_error("output size " + describe_shape(size.span()));
+  if (size.size() != 2) return kernel_error("output size " + args.describe(1));
   Pictures p;
   for (size_t d = 0; d < 2; ++d) {
     p.out[d] = size[d];
     p.scale[d] = args.optional_real(3 + d);
     if (p.scale[d] && !(*p.scale[d] > 1e-4 && *p.scale[d] < 1e9))
-      return kernel_error("scale factor " + std::to_string(*p.scale[d]));
+      return kernel_error("scale factor in " + args.describe(3 + d));
   }
   PTERON_TRY(set_size(in, out, p));
   return bilinear<true>(context, in, out, p, args.boolean(2));
@@ -345,14 +345,13 @@ Result<void> grid_sampler(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(check_pictures("grid_sampler_2d", in, out));
   if (!is_float(in.dtype()) || grid.rank() != 4 || grid.dtype() != in.dtype() ||
       grid.size(0) != in.size(0) || grid.size(3) != 2 || in.size(2) <= 0 || in.size(3) <= 0) {
-    return kernel_error("grid_sampler_2d of " + in.describe() + " with argument 1, " +
-                        grid.describe());
+    return kernel_error("grid_sampler_2d of " + args.describe(0) + " with argument 1, " +
+                        args.describe(1));
   }
   if (interpolation < 0 || interpolation > 2)
-    return kernel_error("interpolation mode " + std::to_string(interpolation) +
-                        "; 0, 1 or 2 is wanted");
+    return kernel_error("interpolation mode " + args.describe(2) + "; 0, 1 or 2 is wanted");
   if (padding < 0 || padding > 2)
-    return kernel_error("padding mode " + std::to_string(padding) + "; 0, 1 or 2 is wanted");
+    return kernel_error("padding mode " + args.describe(3) + "; 0, 1 or 2 is wanted");
   const Sampling how{static_cast<Interpolation>(interpolation), static_cast<Padding>(padding),
                      args.boolean(4)};
   const int64_t shape[] = {in.size(0), in.size(1), grid.size(1), grid.size(2)};

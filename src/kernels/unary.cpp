@@ -129,7 +129,8 @@ Result<void> logical_not_(Context& context, const Args& args, const Kernel&) {
 
 Result<void> bitwise_not_(Context& context, const Args& args, const Kernel&) {
   const bool is_bool = args.tensor(0).dtype() == DType::Bool;
-  if (is_float(args.tensor(0).dtype())) return kernel_error("bitwise_not takes integers");
+  if (is_float(args.tensor(0).dtype()))
+    return kernel_error("bitwise_not takes integers, not " + args.describe(0));
   return same_function(context, args, [is_bool](auto x) -> decltype(x) {
     const auto bits = static_cast<int64_t>(x);
     return static_cast<decltype(x)>(is_bool ? bits == 0 : ~bits);
@@ -248,7 +249,7 @@ Result<void> conjugate_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(1);
   if (in.dtype() == DType::Complex64 || in.dtype() == DType::Complex128) {
     if (out.dtype() != in.dtype())
-      return kernel_error("_conj_physical of " + in.describe() + " into " + out.describe());
+      return kernel_error("_conj_physical of " + args.describe(0) + " into " + args.describe(1));
     PTERON_TRY(out.resize(in.sizes()));
     in.dtype() == DType::Complex64 ? conjugate<float>(in, out) : conjugate<double>(in, out);
     return {};
@@ -294,9 +295,9 @@ Result<void> round_decimals(Context& context, const Args& args, const Kernel&) {
 Result<void> glu_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(2);
-  PTERON_ASSIGN(const int dim, wrap_dim(args.integer(1), in.rank()));
+  PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   if (in.rank() == 0 || in.size(dim) % 2 != 0 || !is_float(in.dtype()) || !is_float(out.dtype()))
-    return kernel_error("glu of " + in.describe() + " along dimension " + std::to_string(dim));
+    return kernel_error("glu of " + args.describe(0) + " along dimension " + std::to_string(dim));
   std::array<int64_t, kMaxRank> shape{};
   std::copy(in.sizes().begin(), in.sizes().end(), shape.begin());
   const int64_t half = in.size(dim) / 2;

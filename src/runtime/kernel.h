@@ -13,6 +13,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -116,6 +117,9 @@ class Args {
     return *value(i).string;
   }
 
+  // What argument i is, for an error: "argument 1 (float32 [2, 3])", "argument 2 (-1)".
+  std::string describe(size_t i) const;
+
   // Sets an output scalar. Fails with Malformed if the program declared a value of another kind.
   Result<void> set_int(size_t i, int64_t v) const;
   Result<void> set_real(size_t i, double v) const;
@@ -158,7 +162,8 @@ class KernelContext {
 };
 
 struct Kernel;
-// Errors say what is wrong with the arguments; the runtime adds method, instruction and operator.
+// Errors say what is wrong with the arguments, by InvalidArgument: the caller's inputs decide that.
+// The runtime adds method, instruction and operator.
 using KernelFunction = Result<void> (*)(KernelContext& context, const Args& args,
                                         const Kernel& self);
 
@@ -181,5 +186,8 @@ struct Kernel {
   KernelFunction run;
   const void* user = nullptr;  // For an application's operator: what `run` needs.
 };
+
+// Runs a kernel. What it refuses names an argument, or all of them where its own error names none.
+Result<void> call_kernel(const Kernel& kernel, KernelContext& context, const Args& args);
 
 }  // namespace pteron

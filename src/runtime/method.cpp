@@ -114,7 +114,7 @@ Result<void> Method::State::run_step(Step& step) {
     }
     return step.delegate->execute(context, Args(step.args, values.data()));
   }
-  return step.kernel->run(context, Args(step.args, values.data()), *step.kernel);
+  return call_kernel(*step.kernel, context, Args(step.args, values.data()));
 }
 
 Result<void> Method::State::run_step_in_scratch(Step& step) {

@@ -204,6 +204,17 @@ TEST(Run, ResizesDynamicOutputsAndSaysTheBounds) {
                  {"[5, 3]", "<=4"});
 }
 
+TEST(Run, ShapesThatAnOperatorRefusesAreWrongUseAndItNamesItsArguments) {
+  const programs::File file = programs::add_dynamic();
+  const ProgramHandle program = open(file);
+  const MethodHandle method = load(program);
+  Floats two{std::vector<float>(6), {2, 3}};
+  Floats three{std::vector<float>(9), {3, 3}};
+  expect_failure(run(method, {two.value(), three.value()}), PTERON_INVALID_ARGUMENT,
+                 {"aten::add.out", "argument 0 (float32 [2, 3])", "argument 1 (float32 [3, 3])"});
+  expect_ok(run(method, {two.value(), two.value()}));
+}
+
 TEST(Bind, BorrowsInputsUntilBoundAgain) {
   const programs::File file = programs::add();
   const ProgramHandle program = open(file);

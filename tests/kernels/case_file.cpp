@@ -80,6 +80,17 @@ CaseValue read_value(Reader& in) {
     case 'T':
       value.tensor = read_tensor(in);
       break;
+    case 'x': {
+      const auto dtype = dtype_from_number(in.number<uint8_t>());
+      if (!dtype) throw std::runtime_error("a case has an unknown dtype");
+      value.tensor.dtype = *dtype;
+      const uint8_t rank = in.number<uint8_t>();
+      for (uint8_t d = 0; d < rank; ++d) {
+        value.tensor.sizes.push_back(8);
+        value.tensor.order.push_back(d);
+      }
+      break;
+    }
     case 'M':
       value.tensor = read_tensor(in);
       value.changed = in.bytes(value.tensor.data.size());

@@ -20,7 +20,8 @@ struct CaseTensor {
 
 // One argument or output. `kind` is the letter of the file:
 //   n none, i int, d double, b bool, g string, L ints, F doubles, Q bools, T tensor,
-//   M tensor that the call changes, V list of tensors, v list of tensors or nones
+//   M tensor that the call changes, V list of tensors, v list of tensors or nones,
+//   x (an output) nothing: PyTorch refuses the call; a tensor with room for an answer
 struct CaseValue {
   char kind = 'n';
   int64_t integer = 0;

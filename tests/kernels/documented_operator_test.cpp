@@ -37,7 +37,7 @@ TEST(DocumentedOperator, ComputesAndBroadcasts) {
 TEST(DocumentedOperator, RefusesTwoDtypes) {
   const auto result = lerp(DType::Int32);
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().message.find("lerp of float32"), std::string::npos)
+  EXPECT_NE(result.error().message.find("lerp of argument 0 (float32"), std::string::npos)
       << result.error().message;
 }
 

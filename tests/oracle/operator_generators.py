@@ -1517,6 +1517,39 @@ GENERATORS: dict[str, Callable[[Maker], Call]] = {
 }
 
 
+# Operators over windows, which PyTorch refuses where too little is left for one.
+WINDOWED = [
+    "aten::convolution.out",
+    "aten::constant_pad_nd.out",
+    "aten::pixel_shuffle.out",
+    "aten::pixel_unshuffle.out",
+    "aten::unfold_copy.out",
+    *(f"aten::{kind}_pad{n}d.out" for kind in ("reflection", "replication") for n in (1, 2, 3)),
+    *(f"aten::avg_pool{n}d.out" for n in (2, 3)),
+    *(f"aten::max_pool{n}d_with_indices.out" for n in (2, 3)),
+    *(f"aten::_adaptive_avg_pool{n}d.out" for n in (2, 3)),
+    *(f"aten::adaptive_max_pool{n}d.out" for n in (2, 3)),
+]
+
+
+def spoiled(m: Maker, args: list[Any]) -> list[Any]:
+    """The arguments with a smaller input, or with other numbers."""
+    args = list(args)
+    for _ in range(m.rng.randint(1, 3)):
+        i = 0 if m.chance(0.5) else m.rng.randrange(len(args))
+        value = args[i]
+        if isinstance(value, torch.Tensor) and value.dim() > 0:
+            dim = m.rng.randrange(value.dim())
+            args[i] = value.narrow(dim, 0, m.rng.randint(0, min(2, value.shape[dim]))).clone()
+        elif isinstance(value, list) and value:
+            value = list(value)
+            value[m.rng.randrange(len(value))] = m.rng.randint(-2, 9)
+            args[i] = value
+        elif isinstance(value, int) and not isinstance(value, bool):
+            args[i] = m.rng.randint(-2, 9)
+    return args
+
+
 def is_prim(name: str) -> bool:
     """Operators on numbers, tested in prim_test."""
     return name.startswith("executorch_prim::")

@@ -4,7 +4,8 @@
 
 With a build folder as its argument it makes 20,000 fresh cases with a seed from the clock (printed)
 and replays them; with --write it makes the cases that the repository keeps
-(tests/data/operators.bin.gz).
+(tests/data/operators.bin.gz). With --refused the cases are calls of operators over windows that
+PyTorch refuses, and the kernels must too (tests/data/refused_calls.bin.gz).
 
 A case is an operator's name, its arguments in the order of its schema, and PyTorch's outputs. Two
 sources: what PyTorch's own operator samples (op_db) call when they run, and the generators below.
@@ -327,6 +328,49 @@ def make_case(rng: random.Random, name: str, op: Any, args: Any, kwargs: Any) ->
     return case_bytes(rng, name, kept, outputs, changed)
 
 
+def make_refusal(name: str, op: Any, args: list[Any]) -> bytes:
+    """A case of a call that PyTorch refuses for its shapes or numbers."""
+    schema = op._schema
+    try:
+        op(*args)
+    except NotImplementedError as error:
+        raise Unfit from error
+    except (IndexError, RuntimeError, ValueError) as error:
+        if "not implemented" in str(error) or "without overflow" in str(error):
+            raise Unfit from error
+    else:
+        raise Unfit
+    first = args[0]
+    arguments = [(str(a.type), value) for a, value in zip(schema.arguments, args, strict=True)]
+    parts = [struct.pack("<B", len(name)) + name.encode()]
+    parts.append(struct.pack("<BB", len(arguments), len(schema.returns)))
+    parts += [argument_bytes(KEEP, kind, value) for kind, value in arguments]
+    # Each operator here gives values and then, where it has two outputs, indices.
+    for dtype in [first.dtype, torch.int64][: len(schema.returns)]:
+        parts.append(b"x" + struct.pack("<BB", DTYPES[dtype], first.dim()))
+    return b"".join(parts)
+
+
+def refusals(seed: int, count: int, only: str | None) -> list[bytes]:
+    rng = random.Random(seed)
+    torch.manual_seed(seed)
+    maker = operator_generators.Maker(rng)
+    table = functionals()
+    names = [n for n in operator_generators.WINDOWED if not only or re.search(only, n)]
+    cases: list[bytes] = []
+    for i in itertools.cycle(range(len(names))):
+        if len(cases) >= count:
+            break
+        _, args, _ = operator_generators.GENERATORS[names[i]](maker)
+        try:
+            changed = operator_generators.spoiled(maker, list(args))
+            cases.append(make_refusal(names[i], table[names[i]], changed))
+        except Unfit:
+            continue
+    print(f"{len(cases)} refused calls of {len(names)} operators, seed {seed}")
+    return cases
+
+
 # ---- PyTorch's own samples ------------------------------------------------------------------
 
 
@@ -496,12 +540,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--only", help="only operators that match this regular expression")
+    parser.add_argument("--refused", action="store_true", help="only calls that PyTorch refuses")
     parser.add_argument("--samples", type=float, default=1.0, help="the part of op_db that is run")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     seed = options.seed if options.seed is not None else int(time.time())
-    cases = collect(seed, options.count, options.only, options.samples)
+    if options.refused:
+        cases = refusals(seed, options.count, options.only)
+    else:
+        cases = collect(seed, options.count, options.only, options.samples)
     if options.write:
         write(options.write, cases)
         return 0

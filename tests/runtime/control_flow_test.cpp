@@ -97,7 +97,8 @@ TEST(Loop, ThatFailsHalfwayLeavesTheMethodWhole) {
     EXPECT_EQ(code(result), Code::InvalidArgument);
     EXPECT_EQ(message(result),
               "method \"forward\": instruction 1 (test::append): shape [5, 2] does not fit the "
-              "program's upper bounds, float32 [<=4, <=2]");
+              "program's upper bounds, float32 [<=4, <=2]; with argument 0 (float32 [4, 2]), "
+              "argument 1 (float32 [2]), argument 2 (4)");
     EXPECT_FALSE(method->output(0).ok());
   }
 }

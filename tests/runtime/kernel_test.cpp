@@ -57,8 +57,9 @@ TEST(Args, RefusesToKeepANumberInAValueOfAnotherKind) {
   const Args args(indices, &value);
   const auto result = args.set_int(0, 1);
   EXPECT_EQ(code(result), Code::Malformed);
-  EXPECT_EQ(message(result),
-            "the operator yields an int, but the program keeps it in a value of kind bool");
+  EXPECT_EQ(
+      message(result),
+      "the operator yields an int, but the program keeps it in argument 0, a value of kind bool");
   EXPECT_FALSE(args.set_real(0, 1).ok());
   EXPECT_TRUE(args.set_bool(0, true).ok());
   EXPECT_TRUE(value.boolean);
