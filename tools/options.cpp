@@ -67,6 +67,9 @@ void add_run_options(CLI::App& app, Options& options) {
   app.add_option("--shape", options.shapes,
                  "The size of a made-up input, such as 0=1x3x96x128; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--seed", options.seed,
+                 "Of random operators: the same number gives the same results")
+      ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // everywhere.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct Options {
   std::string device;
   std::string precision = "program";
   int threads = 0;
+  uint64_t seed = 0;
   std::vector<std::string> shapes;  // "0=1x3x96x128"
   std::string hint;                 // Empty: latency, or throughput with --parallel over 1.
   std::string openvino;

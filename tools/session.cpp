@@ -110,11 +110,13 @@ ProgramHandle open_program(const Options& options, bool profile) {
 }
 
 MethodHandle load_method(const ProgramHandle& program, const Options& options) {
+  pteron_method_options method_options = PTERON_INIT(pteron_method_options);
+  method_options.seed = options.seed;
   pteron_method* method = nullptr;
   call([&](pteron_error** error) {
     return pteron_method_load(program.get(),
-                              options.method.empty() ? nullptr : options.method.c_str(), nullptr,
-                              &method, error);
+                              options.method.empty() ? nullptr : options.method.c_str(),
+                              &method_options, &method, error);
   });
   return MethodHandle(method);
 }

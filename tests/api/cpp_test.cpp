@@ -57,6 +57,18 @@ TEST(Cpp, RunsAProgram) {
   EXPECT_EQ(span.size(), 6u);
 }
 
+TEST(Cpp, SeedsRandomOperators) {
+  const File file = programs::random();
+  const pteron::Program program = open(file);
+  const auto numbers = [&](uint64_t seed) {
+    pteron::Method method = program.load("forward", pteron::MethodOptions().seed(seed));
+    const pteron::Outputs out = method({});
+    return out[0].to_vector<float>();
+  };
+  EXPECT_EQ(numbers(7), numbers(7));
+  EXPECT_NE(numbers(7), numbers(8));
+}
+
 TEST(Cpp, ThrowsWhatTheLibraryReports) {
   expect_error([] { pteron::Program program("no/such/model.pte"); }, PTERON_IO,
                {"no/such/model.pte"});

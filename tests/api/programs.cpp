@@ -124,6 +124,16 @@ File add() { return add_of(tensor({2, 3})); }
 File planning(uint64_t bytes) { return add_of(tensor({2, 3}), bytes); }
 File add_dynamic() { return add_of(tensor({4, 3}, Dynamism::Bounded)); }
 
+File random() {
+  MethodBuilder method("forward");
+  const ValueIndex size = method.add(IntList{{method.add(int64_t{3})}});
+  const ValueIndex out = method.add_planned(tensor({3}));
+  method.call("aten::rand.out", {size, out});
+  std::vector<Plan> plans;
+  plans.push_back(method.finish({}, {out}));
+  return encode(std::move(plans));
+}
+
 File one_operator() {
   MethodBuilder method("forward");
   const ValueIndex x = method.add_planned(tensor({4, 3}, Dynamism::Bounded));

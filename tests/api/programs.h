@@ -17,6 +17,8 @@ File add();
 File planning(uint64_t bytes);
 // The same with the dynamic shape [<=4, 3].
 File add_dynamic();
+// forward() = rand(3), by aten::rand.out; float32.
+File random();
 // forward(x) = test::op.out(x): float32 [<=4, 3] to float32 [<=4, 3], signature "T>T".
 File one_operator();
 // Methods "first" and "second", each forward(x) = test::accumulate.out(state, x): signature "MT>T",

@@ -917,6 +917,17 @@ class Output(Made):
         outputs = json.loads(self.run_command("run", "results.pte", "--json").out)["outputs"]
         self.assertEqual([o.get("value") for o in outputs], [None, 7, 0.5, True, "text"])
 
+    def test_a_seed_fixes_random_results(self) -> None:
+        def outputs(*options: str) -> object:
+            return json.loads(self.run_command("run", "random.pte", "--json", *options).out)[
+                "outputs"
+            ]
+
+        self.assertEqual(outputs("--seed", "7"), outputs("--seed", "7"))
+        self.assertNotEqual(outputs("--seed", "7"), outputs("--seed", "8"))
+        self.assertEqual(outputs(), outputs("--seed", "0"))
+        self.expect(self.run_command("run", "random.pte", "--seed", "-1"), WRONG_USE, "--seed")
+
     def test_an_input_that_cannot_be_given_is_listed(self) -> None:
         inputs = ["3", "2.5", "true", "none"]
         x = self.save("x.npy", np.ones(3, np.float32))

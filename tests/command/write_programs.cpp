@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
       write(folder, "state", programs::state()) && write(folder, "scalars", programs::scalars()) &&
       write(folder, "results", programs::results()) &&
       write(folder, "complex", programs::complex_numbers()) &&
+      write(folder, "random", programs::random()) &&
       write(folder, "lacking", programs::lacking()) &&
       write(folder, "openvino", programs::openvino(blob("add_one"))) &&
       write(folder, "failing", programs::openvino(blob("fail a wire came off"))) &&

@@ -175,6 +175,26 @@ class Method {
   std::unique_ptr<pteron_method, decltype(&pteron_method_free)> handle_;
 };
 
+// How a method is loaded: program.load("forward", pteron::MethodOptions().seed(7)).
+class MethodOptions {
+ public:
+  // The method that is loaded uses the state buffers of this one, of the same program.
+  MethodOptions& shares_state_with(const Method& method) {
+    plain_.shares_state_with = method.c_method();
+    return *this;
+  }
+  // Of random operators: methods with the same seed give the same numbers, run after run.
+  MethodOptions& seed(uint64_t number) {
+    plain_.seed = number;
+    return *this;
+  }
+
+  const pteron_method_options& c_options() const { return plain_; }
+
+ private:
+  pteron_method_options plain_ = PTERON_INIT(pteron_method_options);
+};
+
 // An opened program. Immutable: any thread may use it.
 class Program {
  public:
@@ -203,10 +223,17 @@ class Program {
 
   // Loads a method; name empty: "forward", or the only one. Throws an error that names every
   // operator, delegate and weights key that is missing.
-  Method load(const std::string& name = {}) const { return load(name, nullptr); }
+  Method load(const std::string& name = {}, const MethodOptions& options = {}) const {
+    pteron_method* method = nullptr;
+    detail::check([&](pteron_error** error) {
+      return pteron_method_load(handle_.get(), name.empty() ? nullptr : name.c_str(),
+                                &options.c_options(), &method, error);
+    });
+    return Method(method, kept_);
+  }
   // Loads a method that uses the state buffers of another one of this program.
   Method load(const std::string& name, const Method& shares_state_with) const {
-    return load(name, shares_state_with.c_method());
+    return load(name, MethodOptions().shares_state_with(shares_state_with));
   }
 
   // What it holds and what would run where, as JSON; docs/json.md has the fields.
@@ -231,17 +258,6 @@ class Program {
       detail::check([&](pteron_error** error) { return open(given, &program, error); });
     });
     handle_.reset(program);
-  }
-
-  Method load(const std::string& name, pteron_method* shares_state_with) const {
-    pteron_method_options options = PTERON_INIT(pteron_method_options);
-    options.shares_state_with = shares_state_with;
-    pteron_method* method = nullptr;
-    detail::check([&](pteron_error** error) {
-      return pteron_method_load(handle_.get(), name.empty() ? nullptr : name.c_str(), &options,
-                                &method, error);
-    });
-    return Method(method, kept_);
   }
 
   std::shared_ptr<const Functions> kept_;
