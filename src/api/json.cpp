@@ -6,8 +6,8 @@
 #include <set>
 
 #include "api/handles.h"
-#ifdef PTERON_HAS_OPENVINO
 #include "base/text.h"
+#ifdef PTERON_HAS_OPENVINO
 #include "openvino/blob.h"
 #endif
 
