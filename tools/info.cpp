@@ -14,7 +14,7 @@ std::string text_of(const Json& name) { return escaped(name.get<std::string>());
 std::string describe_value(const Json& value) {
   if (value["kind"] != "tensor")
     return value["kind"].get<std::string>() +
-           (value.contains("value") ? " " + value["value"].dump() : "");
+           (value.contains("value") ? std::string(" ").append(value["value"].dump()) : "");
   std::string text = value["dtype"].get<std::string>() + " [";
   bool first = true;
   for (const Json& size : value["shape"]) {
@@ -120,7 +120,9 @@ void info_command(const Options& options) {
   std::string out = text_of(info["file"]) + "  " + format_bytes(info["file_bytes"]) + "\n";
   std::string openvino = "OpenVINO";
   if (info.contains("openvino")) {
-    openvino += " " + info["openvino"]["version"].get<std::string>();
+    // Without the build's number and branch.
+    const std::string version = info["openvino"]["version"];
+    openvino += " " + version.substr(0, version.find('-'));
     if (!info["openvino"]["ok"]) say_notes(options, info["openvino"]["problems"]);
   }
   for (const Json& method : info["methods"]) out += describe_method(method, openvino);

@@ -9,7 +9,10 @@ namespace {
 
 std::string join(const Json& list) {
   std::string text;
-  for (const Json& item : list) text += (text.empty() ? "" : " ") + item.get<std::string>();
+  for (const Json& item : list) {
+    if (!text.empty()) text += " ";
+    text += item.get<std::string>();
+  }
   return text;
 }
 

@@ -103,9 +103,10 @@ bool scalar_array(const pteron_value& value, Array& array) {
 
 std::string first_values(const Json& first) {
   std::string text;
-  for (const Json& value : first)
-    text +=
-        (text.empty() ? "" : " ") + (value.is_string() ? value.get<std::string>() : number(value));
+  for (const Json& value : first) {
+    if (!text.empty()) text += " ";
+    text += value.is_string() ? value.get<std::string>() : number(value);
+  }
   return text;
 }
 
