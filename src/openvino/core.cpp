@@ -155,13 +155,13 @@ Result<const Core*> make_core(const OpenvinoLibrary& library, const std::string&
                           no_such_device(device, available_devices(library, core.get())), status,
                           reason);
   }
+  const std::vector<std::string> capabilities = split_words(take_text(library, text));
   std::vector<std::string> supported;
   if (!is_cpu(device)) {
     PTERON_TRY(check_presence(library, core.get(), device));
     supported = split_words(device_property(library, core.get(), device, "SUPPORTED_PROPERTIES"));
   }
-  PTERON_ASSIGN(Properties properties,
-                choose_properties(device, split_words(take_text(library, text)), options));
+  PTERON_ASSIGN(Properties properties, choose_properties(device, capabilities, options));
   for (const auto& [key, value] : properties) {
     if (is_beyond(supported, key, options)) continue;
     const auto set =

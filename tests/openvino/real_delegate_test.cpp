@@ -186,6 +186,9 @@ std::string blob_of_relu(const OpenvinoLibrary& ov) {
   EXPECT_EQ(read(core, ir.c_str(), ir.size(), nullptr, &model), Status::Ok);
   EXPECT_EQ(compile(core, model, "CPU", 0, &compiled), Status::Ok);
   EXPECT_EQ(write(compiled, path.c_str()), Status::Ok);
+  ov->ov_compiled_model_free(compiled);
+  ov->ov_model_free(model);
+  ov->ov_core_free(core);
   std::ifstream file(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/paths.h"
+#include "base/temp_folder.h"
 #include "program/file_maker.h"
 
 namespace pteron::test {
@@ -12,13 +13,6 @@ namespace {
 
 class OpenFile : public testing::TestWithParam<bool> {
  protected:
-  OpenFile() {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              ("pteron_open_file_" + std::to_string(reinterpret_cast<uintptr_t>(this)));
-    std::filesystem::create_directories(folder_);
-  }
-  ~OpenFile() override { std::filesystem::remove_all(folder_); }
-
   // Writes a file and gives its path as our interfaces take it.
   std::string write(const char8_t* name, const ByteVector& bytes) const {
     const std::filesystem::path path = folder_ / name;
@@ -28,7 +22,7 @@ class OpenFile : public testing::TestWithParam<bool> {
     return path_to_utf8(path);
   }
 
-  std::filesystem::path folder_;
+  TempFolder folder_;
 };
 
 TEST_P(OpenFile, NamesAMissingFileAndTheReason) {
@@ -41,7 +35,7 @@ TEST_P(OpenFile, NamesAMissingFileAndTheReason) {
 }
 
 TEST_P(OpenFile, RefusesAFolder) {
-  const auto file = open_file(path_to_utf8(folder_), GetParam());
+  const auto file = open_file(folder_.text(), GetParam());
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().code, Code::Io);
 }
