@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "openvino/blob.h"
 #include "openvino/core.h"
+#include "openvino/installation.h"
 #include "openvino/request.h"
 #include "openvino/status.h"
 
@@ -126,12 +127,26 @@ bool blames_operator_set(const std::string& text) {
                         "unsupported opset: ie_internal_opset"});
 }
 
-// OpenVINO refused the blob: is it damaged, or was it made for another version, machine or driver?
+// The system's words, in whatever plugin they come up.
+bool lacks_memory(const std::string& text) {
+  return has_any(text, {"bad_alloc", "Cannot allocate memory", "Resource temporarily unavailable",
+                        "ut of memory"});
+}
+
+// OpenVINO refused the blob: is it damaged, or was it made for another version, machine or driver,
+// or is it this OpenVINO or machine that lacks something?
 Error import_error(const Core& core, const BlobInfo& blob, ov::ov_status_e status) {
   const std::string text = take_last_error(core.library, status);
   const auto error = [&](Code code, const std::string& what) {
     return openvino_error(core.library, code, what, status, text);
   };
+  if (lacks_memory(text)) {
+    return error(Code::ResourceLimit,
+                 "there is not enough memory, or no further thread is allowed, to import the "
+                 "model; raise the limits of this process (ulimit -v, ulimit -u) or container");
+  }
+  if (auto reads = check_reads_models(core.library, core.handle); !reads.ok()) return reads.error();
+
   const std::string running = "OpenVINO " + core.library.version().text();
   const std::string remedy =
       "export the model again beside " + running + ", or run it on the OpenVINO that made it";

@@ -7,6 +7,7 @@
 #include "base/shared_library.h"
 #include "openvino/core.h"
 #include "openvino/device_problems.h"
+#include "openvino/installation.h"
 #include "openvino/openvino.h"
 #include "openvino/status.h"
 
@@ -35,13 +36,18 @@ DeviceReport describe_device(const OpenvinoLibrary& library, const ov::ov_core_t
   return report;
 }
 
-Result<std::vector<DeviceReport>> describe_devices(const OpenvinoLibrary& library) {
+using CorePointer = std::shared_ptr<ov::ov_core_t>;
+
+Result<CorePointer> make_plain_core(const OpenvinoLibrary& library) {
   ov::ov_core_t* core = nullptr;
   if (const auto status = library->ov_core_create(&core); status != ov::ov_status_e::Ok) {
     return openvino_error(library, Code::Failed, "OpenVINO's core cannot be made", status);
   }
-  const std::shared_ptr<ov::ov_core_t> owner(
-      core, [&library](ov::ov_core_t* c) { library->ov_core_free(c); });
+  return CorePointer(core, [&library](ov::ov_core_t* c) { library->ov_core_free(c); });
+}
+
+Result<std::vector<DeviceReport>> describe_devices(const OpenvinoLibrary& library,
+                                                   const ov::ov_core_t* core) {
   PTERON_ASSIGN(const std::vector<std::string> names, available_devices(library, core));
   std::vector<DeviceReport> devices;
   devices.reserve(names.size());
@@ -68,7 +74,8 @@ Result<OpenvinoReport> list_devices(const std::string& library) {
   OpenvinoReport report;
   report.library = loaded->file();
   report.version = loaded->version_text();
-  PTERON_ASSIGN(report.devices, describe_devices(*loaded));
+  PTERON_ASSIGN(const CorePointer core, make_plain_core(*loaded));
+  PTERON_ASSIGN(report.devices, describe_devices(*loaded, core.get()));
   report.ok = !report.devices.empty();
   return report;
 }
@@ -86,7 +93,12 @@ OpenvinoReport inspect_openvino(const std::string& library) {
   const OpenvinoLibrary& loaded = **search.library;
   report.library = loaded.file();
   report.version = loaded.version_text();
-  auto devices = describe_devices(loaded);
+  const auto core = make_plain_core(loaded);
+  if (!core.ok()) {
+    report.problems.push_back(core.error().message);
+    return report;
+  }
+  auto devices = describe_devices(loaded, core->get());
   if (!devices.ok()) {
     report.problems.push_back(devices.error().message);
     return report;
@@ -101,6 +113,10 @@ OpenvinoReport inspect_openvino(const std::string& library) {
   if (!report.ok)
     report.problems.push_back(
         "OpenVINO has no usable device; reinstall it with: pip install openvino");
+  if (const auto reads = check_reads_models(loaded, core->get()); !reads.ok()) {
+    report.ok = false;
+    report.problems.push_back(reads.error().message);
+  }
   if (kThisOs == Os::Linux) {
     const bool has_level_zero = SharedLibrary::open("libze_loader.so.1").ok();
     for (std::string& problem : explain_missing_devices(report.devices, "/", has_level_zero))

@@ -31,6 +31,7 @@ class OvHandle {
 
 using CompiledModelHandle =
     OvHandle<ov::ov_compiled_model_t, &ov::Functions::ov_compiled_model_free>;
+using ModelHandle = OvHandle<ov::ov_model_t, &ov::Functions::ov_model_free>;
 using InferRequestHandle = OvHandle<ov::ov_infer_request_t, &ov::Functions::ov_infer_request_free>;
 using TensorHandle = OvHandle<ov::ov_tensor_t, &ov::Functions::ov_tensor_free>;
 using PortHandle = OvHandle<ov::ov_output_const_port_t, &ov::Functions::ov_output_const_port_free>;

@@ -490,6 +490,21 @@ class Openvino(CommandTest):
         broken.write_bytes(b"not a library")
         self.expect(self.run_command("run", LSTM, "--openvino", broken), MISSING, str(broken))
 
+    def test_an_installation_that_lacks_its_reader_is_blamed_and_no_model(self) -> None:
+        folder = self.folder / "incomplete"
+        folder.mkdir()
+        for file in Path(self.openvino("2025_4")).iterdir():
+            if file.name.startswith("libopenvino_c.so"):
+                shutil.copy(file, folder)  # Links to it would be followed to the whole one.
+            elif "ir_frontend" not in file.name:
+                (folder / file.name).symlink_to(file)
+        for command in (["run", LSTM], ["doctor"]):
+            done = self.run_command(*command, "--openvino", folder)
+            self.assertEqual(done.status, MISSING, done)
+            for part in ("libopenvino_ir_frontend.so.2541", str(folder), "--force-reinstall"):
+                self.assertIn(part, done.out + done.err, done)
+            self.assertNotIn("damaged", done.out + done.err)
+
     def test_a_device_that_is_not_there_is_named_with_those_that_are(self) -> None:
         done = self.run_command(
             "run", LSTM, "--device", "NPU", "--openvino", self.openvino("2025_4")

@@ -80,6 +80,16 @@ TEST(OpenvinoDevices, SaysWhenNoDeviceIsUsable) {
   EXPECT_TRUE(mentions(report.problems, {"no usable device"}));
 }
 
+TEST(OpenvinoDevices, IsNotContentWithAnInstallationThatReadsNoModel) {
+  script("fail ov_core_read_model_from_memory_buffer -1 0 0 Unable to read the model\n");
+  const OpenvinoReport report = inspect_openvino(kLibrary);
+  EXPECT_FALSE(report.ok);
+  EXPECT_TRUE(mentions(report.problems,
+                       {"openvino_ir_frontend", "install OpenVINO anew", "Unable to read"}));
+  ASSERT_NE(find(report, "CPU"), nullptr);
+  EXPECT_EQ(find(report, "CPU")->error, "");
+}
+
 TEST(OpenvinoDevices, ReportsThatDevicesCannotBeListed) {
   script("fail ov_core_get_available_devices -1 0 0 out of order\n");
   const OpenvinoReport report = inspect_openvino(kLibrary);

@@ -476,6 +476,23 @@ TEST(OpenvinoRefusal, BlamesDamageOtherwise) {
                {"damaged", "export the model again", "tags mismatch at offset 832 ??"});
 }
 
+TEST(OpenvinoRefusal, BlamesWantOfMemoryOrThreads) {
+  const Fake fake(kGood);
+  for (const char* words : {"std::bad_alloc", "Resource temporarily unavailable"}) {
+    fake.script("refuse CPU Exception from plugin.cpp:73: " + std::string(words) + "\n");
+    expect_error(compile(cpu_blob()), Code::ResourceLimit, {"not enough memory", "ulimit", words});
+  }
+}
+
+TEST(OpenvinoRefusal, BlamesAnInstallationThatReadsNoModel) {
+  const Fake fake(kGood);
+  fake.script(
+      "refuse CPU Unable to read the model\n"
+      "fail ov_core_read_model_from_memory_buffer -1 0 0 no reader is left\n");
+  expect_error(compile(cpu_blob()), Code::Missing,
+               {"openvino_ir_frontend", "install OpenVINO anew", "no reader is left"});
+}
+
 TEST(OpenvinoRefusal, BlamesTheDriverInItsOwnWords) {
   const Fake fake(kGood);
   fake.script(
