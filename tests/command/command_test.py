@@ -494,8 +494,8 @@ class Openvino(CommandTest):
         folder = self.folder / "incomplete"
         folder.mkdir()
         for file in Path(self.openvino("2025_4")).iterdir():
-            if file.name.startswith("libopenvino_c.so"):
-                shutil.copy(file, folder)  # Links to it would be followed to the whole one.
+            if file.name.startswith(("libopenvino_c.so", "libopenvino.so")):
+                shutil.copy(file, folder)  # Links to them would be followed to the whole one.
             elif "ir_frontend" not in file.name:
                 (folder / file.name).symlink_to(file)
         for command in (["run", LSTM], ["doctor"]):
