@@ -31,6 +31,7 @@ int exit_status(pteron_status status) {
     case PTERON_RESOURCE_LIMIT:
     case PTERON_FAILED:
     case PTERON_BUSY:
+    case PTERON_CANCELLED:
       return kFailed;
     default:
       return kBug;

@@ -71,7 +71,8 @@ typedef enum pteron_status {
   PTERON_RESOURCE_LIMIT = 6, /* out of memory, or over a limit set in the options */
   PTERON_FAILED = 7,         /* a delegate or an application's operator failed while it ran */
   PTERON_BUSY = 8,           /* the method is in use by another thread, or has been started */
-  PTERON_INTERNAL = 9        /* a bug in this library */
+  PTERON_INTERNAL = 9,       /* a bug in this library */
+  PTERON_CANCELLED = 10      /* the run was cancelled, or took longer than its time_limit */
 } pteron_status;
 
 /* Element types; the numbers are ExecuTorch's ScalarType. */
@@ -277,6 +278,10 @@ typedef struct pteron_program_options {
   size_t operator_count;
   const pteron_delegate* delegates;
   size_t delegate_count;
+  /* the most seconds per run. 0: no limit. A run past it fails with PTERON_CANCELLED: between two
+   * instructions, within a long operator, or within OpenVINO, which then runs each call on its own
+   * thread, for some 100 us more. An operator of the application's is waited for. */
+  double time_limit;
 } pteron_program_options;
 
 typedef struct pteron_method_options {
@@ -364,6 +369,12 @@ PTERON_API pteron_status pteron_method_run(pteron_method* method, const pteron_v
  * pteron_method_wait, which returns what execute would have. */
 PTERON_API pteron_status pteron_method_start(pteron_method* method, pteron_error** error);
 PTERON_API pteron_status pteron_method_wait(pteron_method* method, pteron_error** error);
+
+/* Ends the run that goes on (execute, run, or since start), if any: it fails with PTERON_CANCELLED
+ * as soon as it notices, and the method works afterwards. Returns at once; any thread may call it
+ * until the method is freed, on a method in use too. Noticed where time_limit says; within a call
+ * of OpenVINO only if there is a time_limit, of any length, else after that call. Null: nothing. */
+PTERON_API void pteron_method_cancel(pteron_method* method);
 
 /* Output index of the last run: a dense view, valid until the method runs again or is freed. A
  * tensor's strides are given if its memory is not row-major. Fails if there was no successful run.

@@ -37,7 +37,7 @@ struct CustomTables {
 
 // The status is an int, since the application's code may return any.
 Error call_error(int status, const pteron_call& call) {
-  const bool known = status > PTERON_OK && status <= PTERON_INTERNAL;
+  const bool known = status > PTERON_OK && status <= PTERON_CANCELLED;
   return {known ? static_cast<Code>(status) : Code::Failed,
           call.message.empty()
               ? "the application's code failed with status " + std::to_string(status)

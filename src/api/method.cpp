@@ -182,6 +182,10 @@ pteron_status pteron_method_wait(pteron_method* method, pteron_error** error) {
   });
 }
 
+void pteron_method_cancel(pteron_method* method) {
+  if (method != nullptr) method->method->cancel();
+}
+
 pteron_status pteron_method_get_output(pteron_method* method, size_t index, pteron_value* value,
                                        pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {

@@ -59,6 +59,11 @@ Result<void> check_options(const pteron_program_options& in) {
     return out_of_range("copy_file", in.copy_file, "0 or 1");
   }
   if (in.profile != 0 && in.profile != 1) return out_of_range("profile", in.profile, "0 or 1");
+  if (!(in.time_limit >= 0)) {  // No number is neither.
+    return Error{Code::InvalidArgument, "the option time_limit is " +
+                                            std::to_string(in.time_limit) +
+                                            "; it takes seconds, or 0, which means no limit"};
+  }
   for (size_t i = 0; i < in.config_count; ++i) {
     if (in.config_keys == nullptr || in.config_values == nullptr || in.config_keys[i] == nullptr ||
         in.config_values[i] == nullptr) {
@@ -91,6 +96,7 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   runtime.threads = in.threads;
   if (in.instruction_limit > 0) runtime.instruction_limit = in.instruction_limit;
   if (in.memory_limit > 0) runtime.memory_limit = in.memory_limit;
+  runtime.time_limit = in.time_limit;
   if (in.allocator != nullptr) {
     PTERON_ASSIGN(const pteron_allocator allocator, read_struct(in.allocator, "pteron_allocator"));
     if (allocator.allocate == nullptr || allocator.deallocate == nullptr) {

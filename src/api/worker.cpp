@@ -35,6 +35,7 @@ void Worker::start() {
     state.thread = std::thread([this, &state] { state.loop(method_); });
     state.process = process_id();
   }
+  method_.announce();
   state.run = Run::Asked;
   state.changed.notify_all();
 }

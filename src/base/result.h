@@ -24,6 +24,7 @@ enum class Code : int {
   Failed = 7,
   Busy = 8,
   Internal = 9,
+  Cancelled = 10,
 };
 
 struct Error {

@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "base/result.h"
+#include "runtime/stop.h"
 #include "runtime/value.h"
 
 namespace pteron {
@@ -132,9 +133,13 @@ class Args {
 
 using ParallelBody = void (*)(void* argument, size_t begin, size_t end);
 
+// Thrown through a kernel whose run must end.
+struct RunStopped {};
+
 // What a call may use besides its arguments.
 class KernelContext {
  public:
+  explicit KernelContext(Stop* stop = nullptr) : stop_(stop) {}
   virtual ~KernelContext() = default;
   // Memory for this call, aligned to 64 bytes; gone when the call returns. Throws std::bad_alloc.
   virtual void* scratch(size_t bytes) = 0;
@@ -150,15 +155,29 @@ class KernelContext {
     if (count > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
     return static_cast<T*>(scratch(count * sizeof(T)));
   }
-  // The same with a function object: body(begin, end).
+  // The same with a function object: body(begin, end). Throws RunStopped, with ranges left out, if
+  // the run must end; so it is not for a body of another one.
   template <typename Body>
   void parallel(size_t count, size_t grain, Body&& body) {
-    using B = std::remove_reference_t<Body>;
+    struct Shared {
+      std::remove_reference_t<Body>& body;
+      const Stop* stop;
+    };
+    Shared shared{body, stop_};
     parallel_for(
         count, grain,
-        [](void* argument, size_t begin, size_t end) { (*static_cast<B*>(argument))(begin, end); },
-        const_cast<void*>(static_cast<const void*>(&body)));
+        [](void* argument, size_t begin, size_t end) {
+          auto& in = *static_cast<Shared*>(argument);
+          if (in.stop == nullptr || !in.stop->is_due()) in.body(begin, end);
+        },
+        &shared);
+    if (stop_ != nullptr && stop_->is_due()) throw RunStopped();
   }
+  // What may end the run that the call is part of; null if nothing does.
+  Stop* stop() const { return stop_; }
+
+ private:
+  Stop* stop_;
 };
 
 struct Kernel;

@@ -35,6 +35,7 @@ struct RuntimeOptions {
   uint64_t instruction_limit = 10'000'000;  // Instructions in one run, ExecuTorch's bound.
   // Bytes of a method's own buffers, and of the scratch memory of one call.
   uint64_t memory_limit = uint64_t{8} << 30;
+  double time_limit = 0;  // Seconds of one run; 0: none.
   bool profile = false;
   // Keeps alive what the tables point at (an application's operators).
   std::shared_ptr<const void> keep;

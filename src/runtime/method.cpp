@@ -126,6 +126,8 @@ Result<void> Method::State::run_step_in_scratch(Step& step) {
   const Reset reset{context};
   try {
     return run_step(step);
+  } catch (const RunStopped&) {
+    return stop.error();
   } catch (const ScratchLimit&) {
     return Error{Code::ResourceLimit, "it needs more memory while it runs than the limit of " +
                                           counted(program->options().memory_limit, "byte") +
@@ -141,6 +143,10 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
       return error(Code::ResourceLimit, "it ran more instructions than the limit of " +
                                             std::to_string(program->options().instruction_limit) +
                                             "; raise instruction_limit if its loops are that long");
+    }
+    if (stop.is_due()) {
+      const Error due = stop.error();
+      return error(due.code, "before instruction " + std::to_string(i) + ": " + due.message);
     }
     Step& step = steps[i];
     const int64_t start = profile ? now_ns() : 0;
@@ -183,22 +189,40 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
   return {};
 }
 
-Result<void> Method::execute() {
-  State& s = *state_;
-  s.has_result = false;
-  PTERON_TRY(s.prepare_run());
+Result<void> Method::State::run_chains() {
   int64_t start = 0;
-  if (s.program->options().profile) {
+  if (program->options().profile) {
     start = now_ns();
-    for (auto& chain : s.times) std::fill(chain.begin(), chain.end(), State::StepTime());
+    for (auto& chain : times) std::fill(chain.begin(), chain.end(), StepTime());
   }
-  uint64_t left = s.program->options().instruction_limit;
-  for (size_t chain = 0; chain < s.chains.size(); ++chain) PTERON_TRY(s.run_chain(chain, left));
-  if (s.program->options().profile) {
-    for (auto& chain : s.times) {
+  uint64_t left = program->options().instruction_limit;
+  for (size_t chain = 0; chain < chains.size(); ++chain) PTERON_TRY(run_chain(chain, left));
+  if (program->options().profile) {
+    for (auto& chain : times) {
       for (auto& time : chain) time.start_ns -= time.count > 0 ? start : 0;
     }
   }
+  if (stop.is_due()) {
+    const Error due = stop.error();
+    return error(due.code, due.message);
+  }
+  return {};
+}
+
+void Method::announce() { state_->stop.announce(); }
+void Method::cancel() { state_->stop.cancel(); }
+
+Result<void> Method::execute() {
+  State& s = *state_;
+  struct Running {
+    explicit Running(Stop& s) : stop(s) { stop.begin(); }
+    ~Running() { stop.end(); }
+    Stop& stop;
+  };
+  const Running running(s.stop);
+  s.has_result = false;
+  PTERON_TRY(s.prepare_run());
+  PTERON_TRY(s.run_chains());
   for (size_t i = 0; i < s.outputs.size(); ++i) {
     const Value& value = s.values[s.plan->outputs[i]];
     if (value.kind == ValueKind::Tensor && value.tensor->raw() == nullptr &&

@@ -68,6 +68,10 @@ class Method {
   Result<void> bind_input(size_t index, const HostValue& value);
   Result<void> bind_output(size_t index, const HostValue& value);
   Result<void> execute();
+  // The next execute() will be called, perhaps by another thread: cancel() reaches it from now on.
+  void announce();
+  // From any thread: the run that goes on, if any, fails with Cancelled as soon as it notices.
+  void cancel();
   // Binds for one run, and puts back the bindings that were there.
   Result<void> run(std::span<const HostValue> inputs);
 

@@ -35,7 +35,8 @@ ValueSpec spec_of(const std::string& fallback_name, const Value& value, const Va
 Method::State::State(std::shared_ptr<LoadedProgram> loaded)
     : program(std::move(loaded)),
       allocator(program->options().allocator ? *program->options().allocator : system_allocator()),
-      context(allocator, program->options().parallel_for, program->options().memory_limit) {}
+      stop(program->options().time_limit),
+      context(allocator, program->options().parallel_for, program->options().memory_limit, stop) {}
 
 Error Method::State::error(Code code, const std::string& message) const {
   return {code, "method \"" + plan->name + "\": " + message};

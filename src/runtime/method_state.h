@@ -77,8 +77,11 @@ class ScratchLimit : public std::bad_alloc {};
 // Scratch memory of one call, and the application's threads.
 class MethodContext final : public KernelContext {
  public:
-  MethodContext(Allocator& allocator, ParallelFor threads, uint64_t memory_limit)
-      : allocator_(allocator), threads_(threads), memory_limit_(memory_limit) {}
+  MethodContext(Allocator& allocator, ParallelFor threads, uint64_t memory_limit, Stop& stop)
+      : KernelContext(&stop),
+        allocator_(allocator),
+        threads_(threads),
+        memory_limit_(memory_limit) {}
   // Throws ScratchLimit if the call would have more than the memory limit.
   void* scratch(size_t bytes) override;
   void parallel_for(size_t count, size_t grain, ParallelBody body, void* argument) override;
@@ -104,6 +107,7 @@ struct Method::State {
   std::shared_ptr<LoadedProgram> program;
   const Plan* plan = nullptr;
   Allocator& allocator;
+  Stop stop;
   MethodContext context;
 
   std::vector<std::shared_ptr<Arena>> arenas;  // arenas[k] is memory id k + 1.
@@ -170,6 +174,7 @@ struct Method::State {
   bool owns(const Extent& extent) const;
   void choose_direct_outputs();
   Result<void> prepare_run();
+  Result<void> run_chains();
   Result<void> run_chain(size_t number, uint64_t& left);
   Result<void> check_overlaps(const Step& step);
   Result<void> run_step(Step& step);

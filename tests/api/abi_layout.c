@@ -23,6 +23,7 @@ int main(void) {
   NUMBER(PTERON_FAILED);
   NUMBER(PTERON_BUSY);
   NUMBER(PTERON_INTERNAL);
+  NUMBER(PTERON_CANCELLED);
   NUMBER(PTERON_UINT8);
   NUMBER(PTERON_INT8);
   NUMBER(PTERON_INT16);
@@ -135,6 +136,7 @@ int main(void) {
   FIELD(pteron_program_options, operator_count);
   FIELD(pteron_program_options, delegates);
   FIELD(pteron_program_options, delegate_count);
+  FIELD(pteron_program_options, time_limit);
 
   STRUCT(pteron_method_options);
   FIELD(pteron_method_options, struct_size);

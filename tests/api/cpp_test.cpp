@@ -341,6 +341,7 @@ TEST(Cpp, OpensWithEveryOption) {
       .profile()
       .memory_limit(1 << 20)
       .instruction_limit(10)
+      .time_limit(100)
       .config("NUM_STREAMS", "1");
   const pteron::Program program = open(file, options);
   pteron::Method method = program.load();
@@ -354,6 +355,17 @@ TEST(Cpp, OpensWithEveryOption) {
                {"no/such.ptd"});
   expect_error([&] { open(file, pteron::Options().threads(-1)); }, PTERON_INVALID_ARGUMENT,
                {"threads"});
+}
+
+TEST(Cpp, ReportsACancelledRun) {
+  const File file = programs::one_operator();
+  pteron::Method* running = nullptr;
+  pteron::Options options;
+  options.add_operator("test::op.out", "T>T", [&](pteron::Call&) { running->cancel(); });
+  pteron::Method method = open(file, options).load();
+  running = &method;
+  const std::vector<float> x(3);
+  expect_error([&] { method({pteron::tensor(x, {1, 3})}); }, PTERON_CANCELLED, {"cancelled"});
 }
 
 TEST(Cpp, ExaminesTheMachine) {

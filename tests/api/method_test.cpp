@@ -333,6 +333,7 @@ TEST(Method, OfNothingIsRefusedEverywhere) {
   EXPECT_EQ(pteron_method_output_count(nullptr), 0u);
   EXPECT_EQ(pteron_method_state_count(nullptr), 0u);
   pteron_method_free(nullptr);
+  pteron_method_cancel(nullptr);
 }
 
 TEST(State, IsKeptReadSetAndReset) {
@@ -516,6 +517,37 @@ TEST(Start, ReportsAtWaitWhatExecuteWouldHave) {
   expect_ok(bind_input(method, 0, x.value()));
   expect_ok(start(method));
   expect_failure(wait(method), PTERON_FAILED, {"test::op.out", "the moon is full"});
+}
+
+TEST(Cancel, MakesTheRunThatWasStartedFailAndTheNextOneWorks) {
+  Gate gate;
+  const WithOperators with({gate.op()});
+  const programs::File file = programs::one_operator();
+  const ProgramHandle program = open(file, &with.options);
+  const MethodHandle method = load(program);
+  Floats x{{1, 2, 3}, {1, 3}};
+  expect_ok(bind_input(method, 0, x.value()));
+  expect_ok(start(method));
+  gate.wait_until_entered();
+  std::thread([&] { pteron_method_cancel(method.get()); }).join();
+  gate.open();
+  pteron_value value;
+  expect_failure(wait(method), PTERON_CANCELLED, {"forward", "the run was cancelled"});
+  expect_failure(
+      call([&](pteron_error** e) { return pteron_method_get_output(method.get(), 0, &value, e); }),
+      PTERON_INVALID_ARGUMENT);
+  expect_ok(execute(method));
+  EXPECT_EQ(output(method).data, (std::vector<float>{2, 4, 6}));
+  pteron_method_cancel(method.get());  // Nothing runs.
+  expect_ok(execute(method));
+  // From start on, even if the method's thread is not there yet.
+  for (int i = 0; i < 50; ++i) {
+    expect_ok(start(method));
+    pteron_method_cancel(method.get());
+    const Outcome outcome = wait(method);
+    if (outcome.status != PTERON_OK) expect_failure(outcome, PTERON_CANCELLED);
+  }
+  expect_ok(execute(method));
 }
 
 TEST(Start, IsWaitedForByFree) {

@@ -1,10 +1,14 @@
 // Options: struct sizes of other versions, ranges, the application's memory and threads.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <thread>
 
+#include "operators.h"
 #include "support.h"
 
 namespace {
@@ -139,6 +143,33 @@ TEST(Options, LimitInstructions) {
   const MethodHandle method = load(program);
   Floats x{{1, 2, 3, 4, 5, 6}, {2, 3}};
   expect_ok(run(method, {x.value(), x.value()}));  // It has one.
+}
+
+TEST(Options, LimitTheTimeOfARun) {
+  const WithOperators with({make_operator(
+      "test::op.out", "T>T",
+      [](void*, pteron_call* call) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return twice(nullptr, call);
+      },
+      nullptr)});
+  pteron_program_options options = with.options;
+  options.time_limit = 0.01;
+  const programs::File file = programs::one_operator();
+  Floats x{{1, 2, 3}, {1, 3}};
+  const ProgramHandle short_time = open(file, &options);
+  const MethodHandle late = load(short_time);
+  expect_failure(run(late, {x.value()}), PTERON_CANCELLED, {"0.01 s", "raise time_limit"});
+  options.time_limit = 100;
+  const ProgramHandle long_time = open(file, &options);
+  const MethodHandle method = load(long_time);
+  expect_ok(run(method, {x.value()}));
+  for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    options.time_limit = wrong;
+    ProgramHandle program;
+    expect_failure(try_open(file, &options, &program), PTERON_INVALID_ARGUMENT,
+                   {"time_limit", "seconds"});
+  }
 }
 
 // Counts what is given out, checks what comes back, and can refuse.

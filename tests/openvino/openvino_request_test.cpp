@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "fake/fake_openvino.h"
 #include "openvino/openvino.h"
@@ -230,6 +235,81 @@ void expect_copies(const char* type, DType dtype) {
   EXPECT_EQ(
       std::memcmp(std::get<ArrayView>(*(*method)->output(0)).data, bytes.data(), bytes.size()), 0)
       << type;
+}
+
+// One inference of the fake's that takes five seconds, unless it is interrupted.
+struct SlowRequest {
+  explicit SlowRequest(double time_limit) {
+    fake.script("delay 5000\n");
+    PlanMaker maker;
+    const ValueIndex x = maker.planned({2});
+    const ValueIndex y = maker.planned({2});
+    maker.call_delegate("OpenvinoBackend", {x, y},
+                        "FAKEBLOB\ninput f32 2 x\noutput f32 2 y\nop add_one\n");
+    maker.inputs({x}).outputs({y});
+    OpenvinoOptions options;
+    options.library = kGood;
+    RuntimeOptions runtime;
+    runtime.time_limit = time_limit;
+    runtime.delegates.push_back(make_openvino_delegate(options));
+    auto loaded = load_method(maker, std::move(runtime));
+    EXPECT_TRUE(loaded.ok()) << message(loaded);
+    method = *std::move(loaded);
+    EXPECT_TRUE(method->bind_input(0, in.host()).ok());
+  }
+  // The same method gives right results, and no request was used while it ran.
+  void expect_usable() {
+    fake.script("delay 0\n");
+    const auto result = method->execute();
+    EXPECT_TRUE(result.ok()) << message(result);
+    EXPECT_EQ(output(*method), (std::vector<float>{2, 3}));
+    EXPECT_EQ(fake.count("overlaps"), 0);
+  }
+
+  const Fake fake{kGood};
+  Array<float> in = floats({2}, {1, 2});
+  std::unique_ptr<Method> method;
+};
+
+TEST(OpenvinoRequest, IsInterruptedWhenItsTimeIsOver) {
+  SlowRequest slow(0.05);
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = slow.method->execute();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+  expect_error(result, Code::Cancelled, {"OpenvinoBackend", "longer than its limit of 0.05 s"});
+  slow.expect_usable();
+}
+
+TEST(OpenvinoRequest, IsInterruptedByAnotherThread) {
+  SlowRequest slow(1000);
+  for (const int after : {0, 1, 20}) {
+    slow.method->announce();
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(after));
+      slow.method->cancel();
+    });
+    const auto start = std::chrono::steady_clock::now();
+    const auto result = slow.method->execute();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+    canceller.join();
+    expect_error(result, Code::Cancelled, {"the run was cancelled"});
+  }
+  slow.expect_usable();
+}
+
+TEST(OpenvinoRequest, WithoutALimitRunsOnItsCallersThread) {
+  SlowRequest slow(0);
+  slow.expect_usable();
+  EXPECT_EQ(slow.fake.count("ov_infer_request_infer"), 1);
+  EXPECT_EQ(slow.fake.count("ov_infer_request_start_async"), 0);
+}
+
+TEST(OpenvinoRequest, SaysWhatFailedAlsoWithinALimit) {
+  SlowRequest slow(1000);
+  slow.fake.script("delay 0\nfail ov_infer_request_start_async -1 0 1 no stream is left\n");
+  expect_error(slow.method->execute(), Code::Failed, {"no stream is left"});
+  slow.fake.script("fail ov_infer_request_wait -1 0 1 it broke\n");
+  expect_error(slow.method->execute(), Code::Failed, {"it broke"});
 }
 
 TEST(OpenvinoRequest, CarriesEveryElementTypeAsItIs) {

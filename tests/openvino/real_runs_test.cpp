@@ -400,6 +400,51 @@ TEST(RealRuns, TwoHundredLoadsAndUnloadsDoNotGrow) {
   growth.expect_below(0.5);
 }
 
+TEST(RealRuns, ACancelledOrOverdueRunLeavesTheNextOnesRight) {
+  NEEDS("2025_4_1", place);
+  const Data data("crepe");
+  const Array& input = data.at("in0");
+  const pteron_value in = value_of(input);
+  pteron_program_options options = options_for(place);
+  const std::vector<float> wanted = run(load(open(model_path("crepe_openvino"), options)), input);
+  ASSERT_FALSE(wanted.empty());
+
+  options.time_limit = 1000;
+  const MethodHandle method = load(open(model_path("crepe_openvino"), options));
+  ASSERT_EQ(run(method, input), wanted);
+  const auto start = Clock::now();
+  ASSERT_EQ(run(method, input), wanted);
+  const auto usual = Clock::now() - start;
+  int cancelled = 0;
+  for (int i = 0; i < 200; ++i) {
+    // From before its beginning to after its end.
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(usual * i / 160);
+      pteron_method_cancel(method.get());
+    });
+    const Outcome outcome =
+        call([&](pteron_error** error) { return pteron_method_run(method.get(), &in, 1, error); });
+    canceller.join();
+    if (outcome.status != PTERON_OK) {
+      ++cancelled;
+      ASSERT_EQ(outcome.status, PTERON_CANCELLED) << outcome.message;
+    }
+    if (i % 10 == 0) {
+      ASSERT_EQ(run(method, input), wanted);
+    }
+  }
+  EXPECT_GT(cancelled, 0);
+  EXPECT_EQ(run(method, input), wanted);
+
+  options.time_limit = 1e-6;
+  const MethodHandle hurried = load(open(model_path("crepe_openvino"), options));
+  for (int i = 0; i < 20; ++i) {
+    const Outcome outcome =
+        call([&](pteron_error** error) { return pteron_method_run(hurried.get(), &in, 1, error); });
+    ASSERT_EQ(outcome.status, PTERON_CANCELLED) << outcome.message;
+  }
+}
+
 // OpenVINO keeps what it made for a shape, of 5,000 operators and shapes at first: P-Net takes 700
 // MB for it in time. docs/finding_openvino.md says how to have it keep less.
 TEST(RealRuns, ManyShapesHaveTheirOwnOutputsAndTakeBoundedMemory) {

@@ -91,6 +91,8 @@ class Method {
   void start() {
     detail::check([&](pteron_error** error) { return pteron_method_start(handle(), error); });
   }
+  // Ends the run that goes on, if any; from any thread, while the method is there.
+  void cancel() { pteron_method_cancel(handle()); }
   Outputs wait() && = delete;
   Outputs wait() & {
     detail::check([&](pteron_error** error) { return pteron_method_wait(handle(), error); });

@@ -95,6 +95,7 @@ class Options {
   Options& profile(bool profile = true) { return set(plain_.profile, profile ? 1 : 0); }
   Options& memory_limit(uint64_t bytes) { return set(plain_.memory_limit, bytes); }
   Options& instruction_limit(uint64_t count) { return set(plain_.instruction_limit, count); }
+  Options& time_limit(double seconds) { return set(plain_.time_limit, seconds); }
   // An OpenVINO property of the device.
   Options& config(std::string key, std::string value) {
     config_.emplace_back(std::move(key), std::move(value));

@@ -732,6 +732,15 @@ ov_status_e ov_infer_request_wait(ov_infer_request_t* request) {
   return request->result;
 }
 
+ov_status_e ov_infer_request_wait_for(ov_infer_request_t* request, int64_t timeout) {
+  ENTER(ov_infer_request_wait_for);
+  if (!usable("infer_request", request) || timeout < 0) return invalid();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout);
+  while (request->running && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return ov_status_e::Ok;
+}
+
 ov_status_e ov_infer_request_cancel(ov_infer_request_t* request) {
   ENTER(ov_infer_request_cancel);
   if (!usable("infer_request", request)) return invalid();
