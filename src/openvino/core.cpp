@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/cpu.h"
+#include "openvino/installation.h"
 #include "openvino/status.h"
 
 namespace pteron {
@@ -151,9 +152,10 @@ Result<const Core*> make_core(const OpenvinoLibrary& library, const std::string&
       library->ov_core_get_property(core.get(), device.c_str(), "OPTIMIZATION_CAPABILITIES", &text);
   if (status != ov::ov_status_e::Ok) {
     const std::string reason = take_last_error(library, status);  // Before listing fails as well.
-    return openvino_error(library, Code::Missing,
-                          no_such_device(device, available_devices(library, core.get())), status,
-                          reason);
+    const std::string what = is_cpu(device)
+                                 ? explain_missing_cpu(library)
+                                 : no_such_device(device, available_devices(library, core.get()));
+    return openvino_error(library, Code::Missing, what, status, reason);
   }
   const std::vector<std::string> capabilities = split_words(take_text(library, text));
   std::vector<std::string> supported;

@@ -113,6 +113,10 @@ OpenvinoReport inspect_openvino(const std::string& library) {
   if (!report.ok)
     report.problems.push_back(
         "OpenVINO has no usable device; reinstall it with: pip install openvino");
+  const bool has_cpu = std::any_of(
+      report.devices.begin(), report.devices.end(),
+      [](const DeviceReport& device) { return device.name == "CPU" && device.error.empty(); });
+  if (!has_cpu) report.problems.push_back(explain_missing_cpu(loaded));
   if (const auto reads = check_reads_models(loaded, core->get()); !reads.ok()) {
     report.ok = false;
     report.problems.push_back(reads.error().message);

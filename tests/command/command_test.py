@@ -490,20 +490,21 @@ class Openvino(CommandTest):
         broken.write_bytes(b"not a library")
         self.expect(self.run_command("run", LSTM, "--openvino", broken), MISSING, str(broken))
 
-    def test_an_installation_that_lacks_its_reader_is_blamed_and_no_model(self) -> None:
-        folder = self.folder / "incomplete"
-        folder.mkdir()
-        for file in Path(self.openvino("2025_4")).iterdir():
-            if file.name.startswith(("libopenvino_c.so", "libopenvino.so")):
-                shutil.copy(file, folder)  # Links to them would be followed to the whole one.
-            elif "ir_frontend" not in file.name:
-                (folder / file.name).symlink_to(file)
-        for command in (["run", LSTM], ["doctor"]):
-            done = self.run_command(*command, "--openvino", folder)
-            self.assertEqual(done.status, MISSING, done)
-            for part in ("libopenvino_ir_frontend.so.2541", str(folder), "--force-reinstall"):
-                self.assertIn(part, done.out + done.err, done)
-            self.assertNotIn("damaged", done.out + done.err)
+    def test_an_installation_that_lacks_a_part_is_blamed_and_no_model(self) -> None:
+        for part in ("libopenvino_ir_frontend.so.2541", "libopenvino_intel_cpu_plugin.so"):
+            folder = self.folder / part
+            folder.mkdir()
+            for file in Path(self.openvino("2025_4")).iterdir():
+                if file.name.startswith(("libopenvino_c.so", "libopenvino.so")):
+                    shutil.copy(file, folder)  # Links to them would be followed to the whole one.
+                elif file.name != part:
+                    (folder / file.name).symlink_to(file)
+            for command in (["run", LSTM], ["doctor"]):
+                done = self.run_command(*command, "--openvino", folder)
+                self.assertEqual(done.status, MISSING, done)
+                for words in (part + " beside", str(folder), "--force-reinstall"):
+                    self.assertIn(words, done.out + done.err, done)
+                self.assertNotIn("damaged", done.out + done.err)
 
     def test_a_device_that_is_not_there_is_named_with_those_that_are(self) -> None:
         done = self.run_command(
@@ -676,6 +677,58 @@ class Reported(Made):
                 done = self.run_command("run", model, "--json", OPENVINO_LIB_PATH=str(openvino))
                 self.expect(done, DONE)
                 self.assertEqual(json.loads(done.out)["openvino"]["file"], str(library))
+
+    def test_pteron_finds_what_is_installed_beside_it_under_any_name(self) -> None:
+        self.need_openvino()
+        home = self.folder / "Zoë 用户"
+        packages = home / "lib/python3.11/site-packages/openvino/libs"
+        packages.mkdir(parents=True)
+        (home / "bin").mkdir()
+        (home / "pyvenv.cfg").write_text("")
+        shutil.copy(FAKES / "good/libopenvino_c.so.2541", packages)
+        shutil.copy(COMMAND, home / "bin/pteron")
+        for library in (Path(COMMAND).parent / "../src/api").glob("libpteron.so.?"):
+            shutil.copy(library, home / "lib")
+        for locale in ("C", "C.UTF-8"):
+            for command in (["devices", "--json"], ["run", self.folder / "openvino.pte", "--json"]):
+                done = subprocess.run(
+                    [home / "bin/pteron", *command],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    env={"PATH": "/nowhere", "LC_ALL": locale},
+                )
+                self.assertEqual(done.returncode, DONE, done)
+                self.assertIn(str(packages), done.stdout)
+
+    def test_the_quota_of_a_container_bounds_the_threads(self) -> None:
+        self.need_openvino()
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("this process has one core")
+        groups = self.folder / "groups"
+        (groups / "cpu").mkdir(parents=True)
+        # One core, in both versions' files; which one is read, the kernel's groups decide.
+        (groups / "cpu.max").write_text("100000 100000")
+        (groups / "cpu/cpu.cfs_quota_us").write_text("100000")
+        (groups / "cpu/cpu.cfs_period_us").write_text("100000")
+
+        def in_container(*arguments: object) -> Done:
+            script = 'mount --bind "$0" /sys/fs/cgroup && exec "$@"'
+            done = subprocess.run(
+                ["unshare", "-rm", "sh", "-c", script, str(groups), COMMAND, *map(str, arguments)],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            return Done(done.returncode, done.stdout, done.stderr)
+
+        if in_container("--version").status != DONE:
+            self.skipTest("no namespace of its own is allowed here (unshare -rm)")
+        fake = ("--openvino", FAKES / "good/libopenvino_c.so.2541")
+        model = self.folder / "openvino.pte"
+        done = in_container("bench", model, "--seconds", "0.05", *fake)
+        self.expect(done, DONE, "INFERENCE_NUM_THREADS=1")
+        self.expect(in_container("doctor", *fake), DONE, "may use only 1 of", "CPU quota")
 
     def test_weights_may_be_several_files_with_relative_and_other_names(self) -> None:
         case = PORTABLE / "models__ModuleLinear_ptd"

@@ -78,6 +78,8 @@ TEST(OpenvinoDevices, SaysWhenNoDeviceIsUsable) {
   const OpenvinoReport report = inspect_openvino(kLibrary);
   EXPECT_FALSE(report.ok);
   EXPECT_TRUE(mentions(report.problems, {"no usable device"}));
+  EXPECT_TRUE(mentions(report.problems, {"libopenvino_intel_cpu_plugin.so beside",
+                                         "missing or broken", "install OpenVINO anew"}));
 }
 
 TEST(OpenvinoDevices, IsNotContentWithAnInstallationThatReadsNoModel) {

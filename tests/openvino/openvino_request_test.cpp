@@ -32,6 +32,7 @@ class Fake {
     const char* wrong = find<fake_script_t>("fake_script")(text.c_str());
     EXPECT_EQ(wrong, nullptr) << wrong;
   }
+  std::string log() const { return find<fake_log_t>("fake_log")(); }
   long long count(const char* what) const { return find<fake_count_t>("fake_count")(what); }
 
  private:
@@ -465,6 +466,20 @@ TEST(OpenvinoOptionsInForce, TheCallersPropertiesWin) {
   EXPECT_EQ(*find(report.properties, "INFERENCE_NUM_THREADS"), "2");
   EXPECT_EQ(*find(report.properties, "ENABLE_CPU_PINNING"), "YES");
   EXPECT_EQ(*find(report.properties, "EXECUTION_MODE_HINT"), "ACCURACY");
+}
+
+// docs/decisions/shape_cache.md
+TEST(OpenvinoOptionsInForce, TheCacheOfShapesIsOpenvinosUnlessTheCallerSetsIt) {
+  const Fake fake(kGood);
+  fake.script("property CPU CPU_RUNTIME_CACHE_CAPACITY 5000|100\n");
+  ASSERT_TRUE(compile(kAddOne).ok());
+  EXPECT_NE(fake.log().find("set CPU PERFORMANCE_HINT=LATENCY"), std::string::npos) << fake.log();
+  EXPECT_EQ(fake.log().find("CACHE_CAPACITY"), std::string::npos) << fake.log();
+  OpenvinoOptions options;
+  options.config = {{"CPU_RUNTIME_CACHE_CAPACITY", "100"}};
+  ASSERT_TRUE(compile(kAddOne, options).ok());
+  EXPECT_NE(fake.log().find("set CPU CPU_RUNTIME_CACHE_CAPACITY=100"), std::string::npos)
+      << fake.log();
 }
 
 TEST(OpenvinoOptionsInForce, ThreadsThatAreSetAreNotPinned) {

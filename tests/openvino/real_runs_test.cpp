@@ -555,6 +555,96 @@ TEST(RealRuns, AProcessOnOneCoreUsesOneThreadAndTheDoctorSaysSo) {
   pteron_string_free(json);
 }
 
+// Bound to the same first cores, the threads of several processes would wait for each other.
+TEST(RealRuns, ThreadsAreFreeToRunOnEveryCoreIfTheirNumberIsCapped) {
+  NEEDS("2025_4_1", place);
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  const Data data("crepe");
+  pteron_program_options options = options_for(place);
+  options.threads = 2;
+  options.time_limit = 1000;  // On OpenVINO's threads.
+  const MethodHandle method = load(open(model_path("crepe_openvino"), options));
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(run(method, data.at("in0")).empty());
+  int threads = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/task")) {
+    cpu_set_t its;
+    const auto id = static_cast<pid_t>(std::stol(entry.path().filename().string()));
+    ASSERT_EQ(::sched_getaffinity(id, sizeof its, &its), 0);
+    EXPECT_NE(CPU_EQUAL(&its, &all), 0) << "thread " << id << " is bound to some cores";
+    ++threads;
+  }
+  EXPECT_GT(threads, 1);
+  EXPECT_NE(execution(method).find("\"ENABLE_CPU_PINNING\": \"NO\""), std::string::npos);
+}
+
+// Each with a pool of its own, or sharing one with another method, beside OpenVINO's threads.
+TEST(RealRuns, UndelegatedModelsInParallelGiveTheBitsThatTheyGiveAlone) {
+  NEEDS("2025_4_1", place);
+  const Data data("crepe");
+  const Array& input = data.at("in0");
+  pteron_program_options options = options_for(place);
+  options.threads = 2;
+  const std::vector<ProgramHandle> programs = [&] {
+    std::vector<ProgramHandle> opened;
+    for (const char* name : {"crepe_portable", "crepe_portable", "crepe_openvino"})
+      opened.push_back(open(model_path(name), options));
+    return opened;
+  }();
+  struct Runner {
+    MethodHandle method;
+    std::vector<float> alone;
+    int different = 0;
+  };
+  std::vector<Runner> runners;
+  for (const size_t program : {0, 0, 1, 2}) {
+    Runner& runner = runners.emplace_back();
+    runner.method = load(programs[program]);
+    runner.alone = run(runner.method, input);
+    ASSERT_FALSE(runner.alone.empty());
+  }
+  on_threads(static_cast<int>(runners.size()), [&](int t) {
+    Runner& runner = runners[static_cast<size_t>(t)];
+    for (int i = 0; i < 20; ++i)
+      if (run(runner.method, input) != runner.alone) ++runner.different;
+  });
+  for (const Runner& runner : runners) EXPECT_EQ(runner.different, 0);
+}
+
+// Compiled models are imported, which writes nothing there for a CPU: nothing grows old in it.
+TEST(RealRuns, TheCacheHidesNoOptionAndKeepsNothingOfACpus) {
+  NEEDS("2025_4_1", place);
+  const TempFolder cache;
+  const std::string folder = cache.text();
+  const auto loads_with = [&](const std::function<void(pteron_program_options&)>& change,
+                              const char* property) {
+    pteron_program_options options = options_for(place);
+    options.cache_dir = folder.c_str();
+    change(options);
+    const std::string text = execution(load(open(model_path("lstm_openvino"), options)));
+    EXPECT_NE(text.find(property), std::string::npos) << "wanted " << property << " in " << text;
+  };
+  for (int again = 0; again < 2; ++again) {
+    loads_with([](auto&) {}, "\"NUM_STREAMS\": \"1\"");
+    loads_with([](auto&) {}, "\"precision\": \"f32\"");
+    loads_with([](auto& o) { o.threads = 1; }, "\"INFERENCE_NUM_THREADS\": \"1\"");
+    loads_with([](auto& o) { o.hint = PTERON_HINT_THROUGHPUT; },
+               "\"PERFORMANCE_HINT\": \"THROUGHPUT\"");
+    loads_with([](auto& o) { o.precision = PTERON_PRECISION_FAST; },
+               "\"EXECUTION_MODE_HINT\": \"PERFORMANCE\"");
+    loads_with(
+        [](auto& o) {
+          static const char* const key = "NUM_STREAMS";
+          static const char* const value = "2";
+          o.config_keys = &key;
+          o.config_values = &value;
+          o.config_count = 1;
+        },
+        "\"NUM_STREAMS\": \"2\"");
+  }
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
 TEST(RealRuns, ASecondLoadAddsNoFileToTheCacheAndAnyFolderNameDoes) {
   NEEDS("2025_4_1", place);
   const TempFolder top;
