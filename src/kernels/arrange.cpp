@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kernels/element.h"
+#include "kernels/index.h"
 #include "kernels/tables.h"
 #include "kernels/view.h"
 #include "kernels/window.h"
@@ -12,7 +13,7 @@ namespace {
 using Context = KernelContext;
 
 // Padding counts from the last dimension, two numbers a dimension; negative numbers cut.
-Result<void> constant_pad(Context&, const Args& args, const Kernel&) {
+Result<void> constant_pad(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints pad = args.ints(1);
   const Scalar value = args.scalar(2);
@@ -41,25 +42,19 @@ Result<void> constant_pad(Context&, const Args& args, const Kernel&) {
     start[d] = std::max<int64_t>(before, 0);
   }
   PTERON_TRY(out.resize(shape.shape()));
-  const double real = scalar_operand<double>(value, out.dtype());
-  const int64_t integer = scalar_operand<int64_t>(value, out.dtype());
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    if (is_float(out.dtype()))
-      store(out.dtype(), out.raw(), i, 1, 1, &real);
-    else
-      store(out.dtype(), out.raw(), i, 1, 1, &integer);
-  }
+  if (out.numel() == 0) return {};
+  PTERON_TRY(fill(context, out, value));
   View to(out);
   for (size_t d = 0; d < to.rank; ++d) {
     to.offset += start[d] * to.strides[d];
     to.sizes[d] = from.sizes[d];
     if (from.sizes[d] == 0) return {};
   }
-  copy_between(in, from, out, to);
+  copy_between(&context, in, from, out, to);
   return {};
 }
 
-Result<void> flip_(Context&, const Args& args, const Kernel&) {
+Result<void> flip_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   View out(in);
   uint32_t seen = 0;
@@ -71,7 +66,7 @@ Result<void> flip_(Context&, const Args& args, const Kernel&) {
     if (out.sizes[d] > 0) out.offset += (out.sizes[d] - 1) * out.strides[d];
     out.strides[d] = -out.strides[d];
   }
-  return copy_view(in, out, args.tensor(2));
+  return copy_view(context, in, out, args.tensor(2));
 }
 
 // Reflecting leaves the border itself out, replicating repeats it. Negative padding cuts.
@@ -114,26 +109,42 @@ Result<void> border_pad(Context& context, const Args& args, const Kernel&) {
     }
     source[d] = from;
   }
-  const size_t element = dtype_size(in.dtype());
-  std::array<int64_t, kMaxRank> index{};
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    int64_t from = 0;
-    int64_t to = 0;
-    for (size_t d = 0; d < shape.rank; ++d) {
-      from += source[d] ? source[d][index[d]] : index[d] * in.strides()[d];
-      to += index[d] * out.strides()[d];
-    }
-    std::memcpy(out.data<std::byte>() + to * static_cast<int64_t>(element),
-                in.data<std::byte>() + from * static_cast<int64_t>(element), element);
-    for (size_t d = shape.rank; d-- > 0;) {
-      if (++index[d] < shape.sizes[d]) break;
-      index[d] = 0;
-    }
-  }
+  // Row by row; in the middle of a row, source and target go along together.
+  const size_t last = shape.rank - 1;
+  const int64_t width = shape.sizes[last];
+  const int64_t left = std::clamp<int64_t>(pad[0], 0, width);
+  const int64_t middle =
+      std::min(in.size(static_cast<int>(last)) - std::max<int64_t>(-pad[0], 0), width - left);
+  const bool dense = in.strides()[last] == 1 && out.strides()[last] == 1;
+  const auto rows = static_cast<size_t>(out.numel() / width);
+  with_element(dtype_size(in.dtype()), [&](auto type) {
+    using T = decltype(type);
+    context.parallel(rows, static_cast<size_t>(16384 / width + 1), [&](size_t begin, size_t end) {
+      for (size_t r = begin; r < end; ++r) {
+        auto rest = static_cast<int64_t>(r);
+        const T* from = static_cast<const T*>(in.raw());
+        T* to = static_cast<T*>(out.raw());
+        for (size_t d = last; d-- > 0;) {
+          const int64_t at = rest % shape.sizes[d];
+          rest /= shape.sizes[d];
+          from += source[d] ? source[d][at] : at * in.strides()[d];
+          to += at * out.strides()[d];
+        }
+        const int64_t* places = source[last];
+        const int64_t step = out.strides()[last];
+        const int64_t edge = dense ? left : width;
+        for (int64_t k = 0; k < edge; ++k) to[k * step] = from[places[k]];
+        if (!dense) continue;
+        if (middle > 0) std::copy_n(from + places[left], middle, to + left);
+        for (int64_t k = left + std::max<int64_t>(middle, 0); k < width; ++k)
+          to[k] = from[places[k]];
+      }
+    });
+  });
   return {};
 }
 
-Result<void> repeat_(Context&, const Args& args, const Kernel&) {
+Result<void> repeat_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints repeats = args.ints(1);
   Tensor& out = args.tensor(2);
@@ -165,7 +176,7 @@ Result<void> repeat_(Context&, const Args& args, const Kernel&) {
   while (true) {
     block.offset = 0;
     for (size_t d = 0; d < rank; ++d) block.offset += index[d] * block.sizes[d] * block.strides[d];
-    copy_between(in, from, out, block);
+    copy_between(&context, in, from, out, block);
     size_t d = rank;
     while (true) {
       if (d == 0) return {};
@@ -197,28 +208,36 @@ Result<void> roll_(Context& context, const Args& args, const Kernel&) {
   }
   PTERON_TRY(out.resize(in.sizes()));
   if (in.numel() == 0) return {};
-  const size_t element = dtype_size(in.dtype());
   const auto rank = static_cast<size_t>(in.rank());
-  const int64_t whole = dims.empty() ? (shifts[0] % in.numel() + in.numel()) % in.numel() : 0;
-  std::array<int64_t, kMaxRank> index{};
-  for (int64_t i = 0; i < in.numel(); ++i) {
-    int64_t from = 0;
-    int64_t to = 0;
-    int64_t rest = (i + whole) % in.numel();
-    for (size_t d = rank; d-- > 0;) {
-      const int64_t size = in.size(static_cast<int>(d));
-      from += index[d] * in.strides()[d];
-      to += (rest % size + by[d]) % size * out.strides()[d];
-      rest /= size;
-    }
-    std::memcpy(out.data<std::byte>() + to * static_cast<int64_t>(element),
-                in.data<std::byte>() + from * static_cast<int64_t>(element), element);
-    for (size_t d = rank; d-- > 0;) {
-      if (++index[d] < in.size(static_cast<int>(d))) break;
-      index[d] = 0;
-    }
+  if (dims.empty()) {
+    const int64_t whole = (shifts[0] % in.numel() + in.numel()) % in.numel();
+    const Places from(in);
+    const Places to(out);
+    with_element(dtype_size(in.dtype()), [&](auto type) {
+      using T = decltype(type);
+      for (int64_t i = 0; i < in.numel(); ++i) {
+        const int64_t k = i + whole < in.numel() ? i + whole : i + whole - in.numel();
+        static_cast<T*>(out.raw())[to[k]] = static_cast<const T*>(in.raw())[from[i]];
+      }
+    });
+    return {};
   }
-  (void)context;
+  // Each dimension that moves is two parts; a bit of `parts` says which of them.
+  for (uint32_t parts = 0; parts < uint32_t{1} << rank; ++parts) {
+    View from(in);
+    View to(out);
+    bool is_there = true;
+    for (size_t d = 0; d < rank; ++d) {
+      const bool wraps = parts & (uint32_t{1} << d);
+      const int64_t size = in.size(static_cast<int>(d));
+      const int64_t count = wraps ? by[d] : size - by[d];
+      is_there = is_there && count > 0;
+      from.sizes[d] = to.sizes[d] = count;
+      from.offset += wraps ? (size - by[d]) * from.strides[d] : 0;
+      to.offset += wraps ? 0 : by[d] * to.strides[d];
+    }
+    if (is_there) copy_between(&context, in, from, out, to);
+  }
   return {};
 }
 
@@ -233,7 +252,7 @@ Result<void> pixel_shuffle(Context& context, const Args& args, const Kernel&) {
   const auto wrong = [&] {
     return kernel_error("a pixel shuffle of " + args.describe(0) + " by " + args.describe(1));
   };
-  if (in.rank() < 3 || factor < 1 || factor > INT16_MAX) return wrong();
+  if (in.rank() < 3 || in.rank() > kMaxRank - 2 || factor < 1 || factor > INT16_MAX) return wrong();
   const auto rank = static_cast<size_t>(in.rank());
   std::array<int64_t, kMaxRank> shape{};
   std::copy(in.sizes().begin(), in.sizes().end(), shape.begin());
@@ -246,34 +265,29 @@ Result<void> pixel_shuffle(Context& context, const Args& args, const Kernel&) {
   height = kToSpace ? height * factor : height / factor;
   width = kToSpace ? width * factor : width / factor;
   PTERON_TRY(out.resize({shape.data(), rank}));
+  if (out.numel() == 0) return {};
+  // Both as [..., channels, factor, factor, height, width].
   const Tensor& small = kToSpace ? in : out;  // The one with more channels.
-  const size_t element = dtype_size(in.dtype());
-  std::array<int64_t, kMaxRank> index{};
-  for (int64_t i = 0; i < in.numel(); ++i) {
-    int64_t from = 0;
-    int64_t to = 0;
-    // `index` counts through the tensor with more channels.
-    for (size_t d = 0; d < rank; ++d) {
-      const int64_t many = index[d];
-      int64_t few = many;
-      if (d == rank - 3) few = many / (factor * factor);
-      if (d == rank - 2) few = many * factor + index[rank - 3] / factor % factor;
-      if (d == rank - 1) few = many * factor + index[rank - 3] % factor;
-      from += (kToSpace ? many : few) * in.strides()[d];
-      to += (kToSpace ? few : many) * out.strides()[d];
-    }
-    std::memcpy(out.data<std::byte>() + to * static_cast<int64_t>(element),
-                in.data<std::byte>() + from * static_cast<int64_t>(element), element);
-    for (size_t d = rank; d-- > 0;) {
-      if (++index[d] < small.size(static_cast<int>(d))) break;
-      index[d] = 0;
-    }
-  }
-  (void)context;
+  View many(small);
+  View few(kToSpace ? out : in);
+  many.sizes[rank + 1] = many.sizes[rank - 1];
+  many.sizes[rank] = many.sizes[rank - 2];
+  many.strides[rank + 1] = many.strides[rank - 1];
+  many.strides[rank] = many.strides[rank - 2];
+  few.strides[rank + 1] = few.strides[rank - 1] * factor;
+  few.strides[rank] = few.strides[rank - 2] * factor;
+  many.sizes[rank - 1] = many.sizes[rank - 2] = factor;
+  many.sizes[rank - 3] /= factor * factor;
+  many.strides[rank - 1] = many.strides[rank - 3];
+  many.strides[rank - 2] = many.strides[rank - 3] * factor;
+  many.strides[rank - 3] *= factor * factor;
+  few.sizes = many.sizes;
+  many.rank = few.rank = rank + 2;
+  copy_between(&context, in, kToSpace ? many : few, out, kToSpace ? few : many);
   return {};
 }
 
-Result<void> diagonal_(Context&, const Args& args, const Kernel&) {
+Result<void> diagonal_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const int64_t offset = args.integer(1);
   if (in.rank() < 2) return kernel_error("a diagonal of " + args.describe(0));
@@ -300,11 +314,11 @@ Result<void> diagonal_(Context&, const Args& args, const Kernel&) {
   view.sizes[rank] = count;
   view.strides[rank++] = row_stride + column_stride;
   view.rank = rank;
-  return copy_view(in, view, args.tensor(4));
+  return copy_view(context, in, view, args.tensor(4));
 }
 
 // Sizes and strides are the program's own, and count in memory as it lies: every place is checked.
-Result<void> as_strided(Context&, const Args& args, const Kernel&) {
+Result<void> as_strided(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints sizes = args.ints(1);
   const Ints strides = args.ints(2);
@@ -331,31 +345,38 @@ Result<void> as_strided(Context&, const Args& args, const Kernel&) {
     last += (sizes[d] - 1) * strides[d];
   }
   if (!is_empty && last >= in.numel()) return wrong();
-  return copy_view(in, view, args.tensor(4));
+  return copy_view(context, in, view, args.tensor(4));
 }
 
-Result<void> tril_(Context&, const Args& args, const Kernel&) {
+Result<void> tril_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const int64_t diagonal = args.integer(1);
   Tensor& out = args.tensor(2);
   PTERON_TRY(require_same_dtype(in, out));
   if (in.rank() < 2 || !is_number(in.dtype())) return kernel_error("tril of " + args.describe(0));
-  PTERON_TRY(convert_copy(in, out));
+  PTERON_TRY(convert_copy(context, in, out));
+  if (out.numel() == 0) return {};
   const auto rank = static_cast<size_t>(out.rank());
-  const size_t element = dtype_size(out.dtype());
-  std::array<int64_t, kMaxRank> index{};
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    // Written so that no diagonal overflows.
-    if (index[rank - 1] - index[rank - 2] > diagonal) {
-      int64_t at = 0;
-      for (size_t d = 0; d < rank; ++d) at += index[d] * out.strides()[d];
-      std::memset(out.data<std::byte>() + at * static_cast<int64_t>(element), 0, element);
+  const int64_t columns = out.size(out.rank() - 1);
+  const int64_t rows = out.size(out.rank() - 2);
+  // Where the rows begin.
+  View starts(out);
+  starts.sizes[rank - 1] = 1;
+  const Places places(starts.shape(), {starts.strides.data(), rank});
+  const int64_t step = out.strides()[rank - 1];
+  with_element(dtype_size(out.dtype()), [&](auto type) {
+    using T = decltype(type);
+    for (int64_t r = 0; r < out.numel() / columns; ++r) {
+      // Written so that no diagonal overflows.
+      const int64_t row = r % rows;
+      const int64_t kept = diagonal >= columns ? columns
+                           : diagonal < -rows  ? 0
+                                               : row + diagonal + 1;
+      T* line = static_cast<T*>(out.raw()) + places[r];
+      for (int64_t k = std::clamp<int64_t>(kept, 0, columns); k < columns; ++k)
+        line[k * step] = T{};
     }
-    for (size_t d = rank; d-- > 0;) {
-      if (++index[d] < out.size(static_cast<int>(d))) break;
-      index[d] = 0;
-    }
-  }
+  });
   return {};
 }
 

@@ -36,7 +36,7 @@ Result<void> write_cache(const char* what, const Tensor& value, Tensor& cache, i
   View to(cache);
   to.sizes[1] = value.size(1);
   to.offset = start * to.strides[1];
-  copy_between(value, View(value), cache, to);
+  copy_between(nullptr, value, View(value), cache, to);
   return {};
 }
 
@@ -76,7 +76,7 @@ Result<void> update_cache_with_indices(Context& context, const Args& args, const
     const int64_t b = i / value.size(1);
     from.offset = b * from.strides[0] + i % value.size(1) * from.strides[1];
     to.offset = b * to.strides[0] + at[i] * to.strides[1];
-    copy_between(value, from, cache, to);
+    copy_between(nullptr, value, from, cache, to);
   }
   return clear(args.tensor(4));
 }

@@ -51,6 +51,22 @@ struct Multiply {
       return a * b;
   }
 };
+// std::fmod, by a division where that is exact: the quotient and its product fit a double.
+template <typename T>
+T fmod_of(T a, T b) {
+  if constexpr (std::is_same_v<T, float>) {
+    const auto x = static_cast<double>(a);
+    const auto y = static_cast<double>(b);
+    const double quotient = x / y;
+    if (std::fabs(quotient) < 0x1p29 && !std::isinf(y)) {
+      double rest = x - static_cast<double>(static_cast<int32_t>(quotient)) * y;
+      // The quotient was rounded up to an integer.
+      if (rest != 0 && (rest < 0) != (x < 0)) rest += (x < 0) == (y < 0) ? y : -y;
+      return std::copysign(static_cast<float>(rest), a);
+    }
+  }
+  return std::fmod(a, b);
+}
 // Integer division by zero gives 0 here; the callers have refused it before.
 struct TruncatingDivide {
   template <typename T>
@@ -73,7 +89,7 @@ struct FloorDivide {
     } else {
       // As Python and PyTorch do it: the quotient of what fmod leaves is exact.
       if (b == 0) return a / b;
-      const T mod = std::fmod(a, b);
+      const T mod = fmod_of(a, b);
       T div = (a - mod) / b;
       if (mod != 0 && (b < 0) != (mod < 0)) div -= 1;
       if (div == 0) return std::copysign(T(0), a / b);
@@ -91,7 +107,7 @@ struct Remainder {
       const T r = a % b;
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     } else {
-      const T r = std::fmod(a, b);
+      const T r = fmod_of(a, b);
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
   }
@@ -102,7 +118,7 @@ struct Fmod {
     if constexpr (kIsInteger<T>)
       return b == 0 || b == -1 ? 0 : a % b;
     else
-      return std::fmod(a, b);
+      return fmod_of(a, b);
   }
 };
 struct Minimum {
@@ -162,13 +178,36 @@ Result<void> tensors(Context& context, const Args& args, const Kernel&) {
       [](auto x, auto y) { return Op::apply(x, y); }, std::is_same_v<Op, Multiply>);
 }
 
+// A number as an operand of each type that is computed in.
+struct Number {
+  int64_t integer;
+  float single;
+  double real;
+
+  Number(const Scalar& scalar, DType type)
+      : integer(scalar_operand<int64_t>(scalar, type)),
+        single(scalar_operand<float>(scalar, type)),
+        real(scalar_operand<double>(scalar, type)) {}
+  template <typename T>
+  T as() const {
+    if constexpr (kIsInteger<T>)
+      return integer;
+    else if constexpr (std::is_same_v<T, float>)
+      return single;
+    else
+      return real;
+  }
+};
+
 template <typename Op>
 Result<void> with_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
-  const Scalar b = args.scalar(1);
-  const DType type = result_type(a, b);
-  return map_unary(&context, a, args.tensor(2), type, [b, type](auto x) {
-    return Op::apply(x, scalar_operand<decltype(x)>(b, type));
+  const DType type = result_type(a, args.scalar(1));
+  const Number b(args.scalar(1), type);
+  return map_runs(&context, a, args.tensor(2), type, [b](const auto* x, auto* y, int64_t n) {
+    using T = std::remove_reference_t<decltype(*y)>;
+    const T right = b.as<T>();
+    for (int64_t i = 0; i < n; ++i) y[i] = Op::apply(x[i], right);
   });
 }
 
@@ -358,12 +397,22 @@ Result<void> shift_scalar(Context& context, const Args& args, const Kernel&) {
   const Scalar by = args.scalar(1);
   const DType type = result_type(a, by);
   const auto width = static_cast<int64_t>(dtype_size(type) * 8);
-  return map_unary(&context, a, args.tensor(2), type, [by, width](auto x) {
-    using T = decltype(x);
-    if constexpr (kIsInteger<T>)
-      return shift<kLeft>(x, by.integer, width);
-    else
-      return x * static_cast<T>(std::exp2(kLeft ? by.real : -by.real));
+  return map_runs(&context, a, args.tensor(2), type, [=](const auto* x, auto* y, int64_t n) {
+    using T = std::remove_reference_t<decltype(*y)>;
+    if constexpr (kIsInteger<T>) {
+      const bool fits = by.integer >= 0 && by.integer < width;
+      const int64_t bits = fits ? by.integer : 63;
+      for (int64_t i = 0; i < n; ++i) {
+        if constexpr (kLeft)
+          y[i] = static_cast<int64_t>(static_cast<uint64_t>(x[i]) << bits);
+        else
+          y[i] = x[i] >> bits;
+      }
+      if (kLeft && !fits) std::fill_n(y, n, 0);
+    } else {
+      const T factor = static_cast<T>(std::exp2(kLeft ? by.real : -by.real));
+      for (int64_t i = 0; i < n; ++i) y[i] = x[i] * factor;
+    }
   });
 }
 
@@ -410,7 +459,7 @@ Result<void> pow_of_scalar(Context& context, const Args& args, const Kernel&) {
 }
 
 // min, then max, each a tensor or none; NaN in any of them wins.
-Result<void> clamp_tensors(Context&, const Args& args, const Kernel&) {
+Result<void> clamp_tensors(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor* low = args.optional_tensor(1);
   const Tensor* high = args.optional_tensor(2);
@@ -432,25 +481,27 @@ Result<void> clamp_tensors(Context&, const Args& args, const Kernel&) {
     bool fits = walk.add(out);
     for (const Tensor* operand : operands) fits = fits && walk.add(*operand);
     if (!fits) return kernel_error("shapes do not broadcast");
-    walk.run([&](const auto& at, const auto& stride, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        C x[3]{};
+    walk.share(&context, [&](const auto& at, const auto& stride, int64_t n) {
+      constexpr int64_t kRun = 256;
+      C x[3][kRun];
+      for (int64_t i = 0; i < n; i += kRun) {
+        const int64_t m = std::min(kRun, n - i);
         for (size_t k = 0; k < operands.size(); ++k) {
-          load(operands[k]->dtype(), operands[k]->raw(), at[k + 1] + i * stride[k + 1], 1, 1,
-               &x[k]);
-          if (operands[k]->dtype() != type) convert_operand(type, 1, &x[k]);
+          load(operands[k]->dtype(), operands[k]->raw(), at[k + 1] + i * stride[k + 1],
+               stride[k + 1], m, x[k]);
+          if (operands[k]->dtype() != type) convert_operand(type, m, x[k]);
         }
-        size_t k = 1;
-        if (low) x[0] = Maximum::apply(x[0], x[k++]);
-        if (high) x[0] = Minimum::apply(x[0], x[k]);
-        store(out.dtype(), out.raw(), at[0] + i * stride[0], 1, 1, &x[0]);
+        const C* highs = x[low ? 2 : 1];
+        for (int64_t e = 0; low && e < m; ++e) x[0][e] = Maximum::apply(x[0][e], x[1][e]);
+        for (int64_t e = 0; high && e < m; ++e) x[0][e] = Minimum::apply(x[0][e], highs[e]);
+        store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, x[0]);
       }
     });
     return {};
   });
 }
 
-Result<void> where_(Context&, const Args& args, const Kernel&) {
+Result<void> where_(Context& context, const Args& args, const Kernel&) {
   const Tensor& condition = args.tensor(0);
   const Tensor& a = args.tensor(1);
   const Tensor& b = args.tensor(2);
@@ -464,7 +515,7 @@ Result<void> where_(Context&, const Args& args, const Kernel&) {
     Walk walk(out.sizes());
     if (!walk.add(out) || !walk.add(condition) || !walk.add(a) || !walk.add(b))
       return kernel_error("shapes do not broadcast");
-    walk.run([&](const auto& at, const auto& stride, int64_t n) {
+    walk.share(&context, [&](const auto& at, const auto& stride, int64_t n) {
       constexpr int64_t kRun = 256;
       int64_t c[kRun];
       C x[kRun];

@@ -20,14 +20,35 @@ std::array<int64_t, kMaxRank> in_bytes(std::span<const int64_t> strides, size_t 
 
 }  // namespace
 
-void copy_between(const Tensor& in, const View& from, Tensor& out, const View& to) {
+void copy_between(KernelContext* context, const Tensor& in, const View& from, Tensor& out,
+                  const View& to) {
   const size_t element = dtype_size(in.dtype());
   const auto from_strides = in_bytes({from.strides.data(), from.rank}, element);
   const auto to_strides = in_bytes({to.strides.data(), to.rank}, element);
-  strided_copy(out.data<std::byte>() + to.offset * static_cast<int64_t>(element),
-               {to_strides.data(), to.rank},
-               in.data<std::byte>() + from.offset * static_cast<int64_t>(element),
-               {from_strides.data(), from.rank}, from.shape(), element);
+  std::byte* target = out.data<std::byte>() + to.offset * static_cast<int64_t>(element);
+  const std::byte* source = in.data<std::byte>() + from.offset * static_cast<int64_t>(element);
+  const auto copy = [&](std::byte* to_data, const std::byte* from_data, const View& part) {
+    strided_copy(to_data, {to_strides.data(), to.rank}, from_data, {from_strides.data(), from.rank},
+                 part.shape(), element);
+  };
+  // Shared along the dimension that lies furthest apart in the target.
+  size_t longest = 0;
+  int64_t elements = 1;
+  for (size_t d = 0; d < to.rank; ++d) {
+    elements *= from.sizes[d];
+    if (from.sizes[d] > 1 &&
+        (from.sizes[longest] <= 1 || std::abs(to.strides[d]) > std::abs(to.strides[longest])))
+      longest = d;
+  }
+  constexpr int64_t kGrain = 65536;  // Elements that are worth a thread.
+  if (context == nullptr || elements <= kGrain) return copy(target, source, from);
+  const auto grain = static_cast<size_t>(kGrain / (elements / from.sizes[longest]) + 1);
+  context->parallel(static_cast<size_t>(from.sizes[longest]), grain, [&](size_t begin, size_t end) {
+    View part = from;
+    part.sizes[longest] = static_cast<int64_t>(end - begin);
+    const auto first = static_cast<int64_t>(begin);
+    copy(target + first * to_strides[longest], source + first * from_strides[longest], part);
+  });
 }
 
 Result<void> require_same_dtype(const Tensor& in, const Tensor& out) {
@@ -36,10 +57,10 @@ Result<void> require_same_dtype(const Tensor& in, const Tensor& out) {
   return {};
 }
 
-Result<void> copy_view(const Tensor& in, const View& view, Tensor& out) {
+Result<void> copy_view(KernelContext& context, const Tensor& in, const View& view, Tensor& out) {
   PTERON_TRY(require_same_dtype(in, out));
   PTERON_TRY(out.resize(view.shape()));
-  if (out.numel() > 0) copy_between(in, view, out, View(out));
+  if (out.numel() > 0) copy_between(&context, in, view, out, View(out));
   return {};
 }
 
@@ -66,30 +87,35 @@ Result<void> resize_to_view(const Tensor& in, const Ints& sizes, Tensor& out) {
   return {};
 }
 
-Result<void> convert_copy(const Tensor& in, Tensor& out) {
+Result<void> convert_copy(KernelContext& context, const Tensor& in, Tensor& out) {
   PTERON_TRY(out.resize(in.sizes()));
   if (in.dtype() == out.dtype()) {
-    if (out.numel() > 0 && in.raw() != out.raw()) copy_between(in, View(in), out, View(out));
+    if (out.numel() > 0 && in.raw() != out.raw())
+      copy_between(&context, in, View(in), out, View(out));
     return {};
   }
-  const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Int64;
-  return map_unary(nullptr, in, out, compute, [](auto x) { return x; });
+  // A double holds every integer of 32 bits, and converts them faster.
+  const bool is_short = is_integral(in.dtype()) && dtype_size(in.dtype()) <= 4;
+  const DType compute = is_float(in.dtype())                ? in.dtype()
+                        : is_short && is_float(out.dtype()) ? DType::Float64
+                                                            : DType::Int64;
+  return map_unary(&context, in, out, compute, [](auto x) { return x; });
 }
 
 namespace {
 
-Result<void> clone(Context&, const Args& args, const Kernel&) {
-  return convert_copy(args.tensor(0), args.tensor(args.size() - 1));
+Result<void> clone(Context& context, const Args& args, const Kernel&) {
+  return convert_copy(context, args.tensor(0), args.tensor(args.size() - 1));
 }
 
-Result<void> copy_in_place(Context&, const Args& args, const Kernel&) {
+Result<void> copy_in_place(Context& context, const Args& args, const Kernel&) {
   Tensor& to = args.tensor(0);
   const Tensor& from = args.tensor(1);
   const DType compute = is_float(from.dtype()) ? from.dtype() : DType::Int64;
   const bool alike =
       from.dtype() == to.dtype() &&
       std::equal(from.sizes().begin(), from.sizes().end(), to.sizes().begin(), to.sizes().end());
-  if (alike) return convert_copy(from, to);
+  if (alike) return convert_copy(context, from, to);
   PTERON_TRY(require_numbers(args, {0, 1}));
   return with_compute_type(compute, [&](auto type) -> Result<void> {
     using C = decltype(type);
@@ -115,7 +141,7 @@ Result<void> copy_out(Context& context, const Args& args, const Kernel&) {
                     [](auto, auto y) { return y; });
 }
 
-Result<void> expand_(Context&, const Args& args, const Kernel&) {
+Result<void> expand_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints sizes = args.ints(1);
   if (sizes.size() > kMaxRank || sizes.size() < static_cast<size_t>(in.rank()))
@@ -133,10 +159,10 @@ Result<void> expand_(Context&, const Args& args, const Kernel&) {
     out.sizes[i] = wanted;
     out.strides[i] = own == 1 ? 0 : view.strides[i - lead];
   }
-  return copy_view(in, out, args.tensor(3));
+  return copy_view(context, in, out, args.tensor(3));
 }
 
-Result<void> permute_(Context&, const Args& args, const Kernel&) {
+Result<void> permute_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints dims = args.ints(1);
   if (dims.size() != static_cast<size_t>(in.rank()))
@@ -152,17 +178,17 @@ Result<void> permute_(Context&, const Args& args, const Kernel&) {
     out.sizes[i] = view.sizes[static_cast<size_t>(dim)];
     out.strides[i] = view.strides[static_cast<size_t>(dim)];
   }
-  return copy_view(in, out, args.tensor(2));
+  return copy_view(context, in, out, args.tensor(2));
 }
 
-Result<void> transpose_(Context&, const Args& args, const Kernel&) {
+Result<void> transpose_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   PTERON_ASSIGN(const int a, read_dim(args, 1, in.rank()));
   PTERON_ASSIGN(const int b, read_dim(args, 2, in.rank()));
   View out(in);
   std::swap(out.sizes[static_cast<size_t>(a)], out.sizes[static_cast<size_t>(b)]);
   std::swap(out.strides[static_cast<size_t>(a)], out.strides[static_cast<size_t>(b)]);
-  return copy_view(in, out, args.tensor(3));
+  return copy_view(context, in, out, args.tensor(3));
 }
 
 void erase_dim(View& view, size_t dim) {
@@ -173,7 +199,7 @@ void erase_dim(View& view, size_t dim) {
   --view.rank;
 }
 
-Result<void> select_(Context&, const Args& args, const Kernel&) {
+Result<void> select_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == 0)
     return kernel_error("select of " + args.describe(0) + ", which has no dimensions");
@@ -187,7 +213,7 @@ Result<void> select_(Context&, const Args& args, const Kernel&) {
   View out(in);
   out.offset = index * out.strides[static_cast<size_t>(dim)];
   erase_dim(out, static_cast<size_t>(dim));
-  return copy_view(in, out, args.tensor(3));
+  return copy_view(context, in, out, args.tensor(3));
 }
 
 // start and end as Python's slices take them.
@@ -207,7 +233,7 @@ Result<Slice> python_slice(std::optional<int64_t> start, std::optional<int64_t> 
   return Slice{first, last == first ? 0 : (last - first - 1) / step + 1};
 }
 
-Result<void> slice_(Context&, const Args& args, const Kernel&) {
+Result<void> slice_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == 0)
     return kernel_error("slice of " + args.describe(0) + ", which has no dimensions");
@@ -219,10 +245,10 @@ Result<void> slice_(Context&, const Args& args, const Kernel&) {
   out.offset = slice.count > 0 ? slice.start * out.strides[d] : 0;
   out.sizes[d] = slice.count;
   if (slice.count > 1) out.strides[d] *= args.integer(4);
-  return copy_view(in, out, args.tensor(5));
+  return copy_view(context, in, out, args.tensor(5));
 }
 
-Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
+Result<void> slice_scatter(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& source = args.tensor(1);
   Tensor& out = args.tensor(6);
@@ -234,7 +260,7 @@ Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
                                                 args.integer(5), in.size(dim)));
   PTERON_TRY(require_same_dtype(in, out));
   PTERON_TRY(require_same_dtype(source, out));
-  PTERON_TRY(convert_copy(in, out));
+  PTERON_TRY(convert_copy(context, in, out));
   View to(out);
   to.offset = slice.count > 0 ? slice.start * to.strides[d] : 0;
   to.sizes[d] = slice.count;
@@ -244,11 +270,11 @@ Result<void> slice_scatter(Context&, const Args& args, const Kernel&) {
     return kernel_error("slice_scatter of " + args.describe(1) + " into " +
                         describe_shape(to.shape()));
   }
-  if (source.numel() > 0) copy_between(source, View(source), out, to);
+  if (source.numel() > 0) copy_between(&context, source, View(source), out, to);
   return {};
 }
 
-Result<void> split_with_sizes(Context&, const Args& args, const Kernel&) {
+Result<void> split_with_sizes(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints sizes = args.ints(1);
   if (in.rank() == 0)
@@ -265,13 +291,13 @@ Result<void> split_with_sizes(Context&, const Args& args, const Kernel&) {
     View part(in);
     part.sizes[d] = sizes[i];
     part.offset = sizes[i] > 0 ? start * part.strides[d] : 0;
-    PTERON_TRY(copy_view(in, part, *args.list_tensor(3, i)));
+    PTERON_TRY(copy_view(context, in, part, *args.list_tensor(3, i)));
     start += sizes[i];
   }
   return {};
 }
 
-Result<void> squeeze_dims(Context&, const Args& args, const Kernel&) {
+Result<void> squeeze_dims(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Ints dims = args.ints(1);
   uint32_t drop = 0;
@@ -283,18 +309,18 @@ Result<void> squeeze_dims(Context&, const Args& args, const Kernel&) {
   for (int d = in.rank() - 1; d >= 0; --d) {
     if (drop & (1u << d)) erase_dim(out, static_cast<size_t>(d));
   }
-  return copy_view(in, out, args.tensor(2));
+  return copy_view(context, in, out, args.tensor(2));
 }
 
-Result<void> squeeze_dim(Context&, const Args& args, const Kernel&) {
+Result<void> squeeze_dim(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   View out(in);
   if (in.rank() > 0 && in.size(dim) == 1) erase_dim(out, static_cast<size_t>(dim));
-  return copy_view(in, out, args.tensor(2));
+  return copy_view(context, in, out, args.tensor(2));
 }
 
-Result<void> unsqueeze_(Context&, const Args& args, const Kernel&) {
+Result<void> unsqueeze_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == kMaxRank)
     return kernel_error("unsqueeze of " + args.describe(0) +
@@ -308,7 +334,7 @@ Result<void> unsqueeze_(Context&, const Args& args, const Kernel&) {
   out.sizes[static_cast<size_t>(dim)] = 1;
   out.strides[static_cast<size_t>(dim)] = 0;
   ++out.rank;
-  return copy_view(in, out, args.tensor(2));
+  return copy_view(context, in, out, args.tensor(2));
 }
 
 Result<void> view_(Context& context, const Args& args, const Kernel&) {
@@ -347,9 +373,9 @@ Result<void> view_(Context& context, const Args& args, const Kernel&) {
 }
 
 // Copies a whole tensor to a view of `out` of the same shape, converting dtypes.
-Result<void> convert_between(const Tensor& in, Tensor& out, const View& to) {
+Result<void> convert_between(Context& context, const Tensor& in, Tensor& out, const View& to) {
   if (in.dtype() == out.dtype()) {
-    copy_between(in, View(in), out, to);
+    copy_between(&context, in, View(in), out, to);
     return {};
   }
   if (!is_number(in.dtype()) || !is_number(out.dtype()))
@@ -371,7 +397,7 @@ Result<void> convert_between(const Tensor& in, Tensor& out, const View& to) {
       });
 }
 
-Result<void> cat_(Context&, const Args& args, const Kernel&) {
+Result<void> cat_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   const size_t count = args.tensor_count(0);
   // PyTorch ignores empty tensors of rank 1 here, whatever the others' rank.
@@ -408,12 +434,12 @@ Result<void> cat_(Context&, const Args& args, const Kernel&) {
     to.sizes[d] = in.size(dim);
     to.offset = at * to.strides[d];
     at += in.size(dim);
-    PTERON_TRY(convert_between(in, out, to));
+    PTERON_TRY(convert_between(context, in, out, to));
   }
   return {};
 }
 
-Result<void> unfold_(Context&, const Args& args, const Kernel&) {
+Result<void> unfold_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == kMaxRank) return kernel_error("unfold of " + args.describe(0));
   PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
@@ -430,14 +456,14 @@ Result<void> unfold_(Context&, const Args& args, const Kernel&) {
     out.sizes[0] = size;
     out.strides[0] = 1;
     out.rank = 1;
-    return copy_view(in, out, args.tensor(4));
+    return copy_view(context, in, out, args.tensor(4));
   }
   out.sizes[out.rank] = size;
   out.strides[out.rank] = out.strides[d];
   out.sizes[d] = (in.size(dim) - size) / step + 1;
   if (out.sizes[d] > 1) out.strides[d] *= step;
   ++out.rank;
-  return copy_view(in, out, args.tensor(4));
+  return copy_view(context, in, out, args.tensor(4));
 }
 
 // Narrowed along `dim` to `count` elements from `start`.
@@ -449,7 +475,7 @@ View narrowed(const Tensor& in, int dim, int64_t start, int64_t count) {
   return view;
 }
 
-Result<void> narrow_(Context&, const Args& args, const Kernel&) {
+Result<void> narrow_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == 0)
     return kernel_error("narrow of " + args.describe(0) + ", which has no dimensions");
@@ -462,10 +488,10 @@ Result<void> narrow_(Context&, const Args& args, const Kernel&) {
     return kernel_error("narrow of " + args.describe(0) + " along dimension " +
                         std::to_string(dim) + " to " + args.describe(3) + " from " +
                         args.describe(2));
-  return copy_view(in, narrowed(in, dim, start, count), args.tensor(4));
+  return copy_view(context, in, narrowed(in, dim, start, count), args.tensor(4));
 }
 
-Result<void> split_(Context&, const Args& args, const Kernel&) {
+Result<void> split_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == 0)
     return kernel_error("split of " + args.describe(0) + ", which has no dimensions");
@@ -480,13 +506,13 @@ Result<void> split_(Context&, const Args& args, const Kernel&) {
                         " for " + counted(args.tensor_count(3), "output"));
   for (size_t i = 0; i < count; ++i) {
     const int64_t start = static_cast<int64_t>(i) * part;
-    PTERON_TRY(copy_view(in, narrowed(in, dim, start, std::min(part, size - start)),
+    PTERON_TRY(copy_view(context, in, narrowed(in, dim, start, std::min(part, size - start)),
                          *args.list_tensor(3, i)));
   }
   return {};
 }
 
-Result<void> unbind_(Context&, const Args& args, const Kernel&) {
+Result<void> unbind_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() == 0)
     return kernel_error("unbind of " + args.describe(0) + ", which has no dimensions");
@@ -497,12 +523,12 @@ Result<void> unbind_(Context&, const Args& args, const Kernel&) {
   for (int64_t i = 0; i < in.size(dim); ++i) {
     View view = narrowed(in, dim, i, 1);
     erase_dim(view, static_cast<size_t>(dim));
-    PTERON_TRY(copy_view(in, view, *args.list_tensor(2, static_cast<size_t>(i))));
+    PTERON_TRY(copy_view(context, in, view, *args.list_tensor(2, static_cast<size_t>(i))));
   }
   return {};
 }
 
-Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
+Result<void> select_scatter(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& source = args.tensor(1);
   int64_t index = args.integer(3);
@@ -516,7 +542,7 @@ Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
                         " of size " + std::to_string(size));
   PTERON_TRY(require_same_dtype(in, out));
   PTERON_TRY(require_same_dtype(source, out));
-  PTERON_TRY(convert_copy(in, out));
+  PTERON_TRY(convert_copy(context, in, out));
   View to = narrowed(out, dim, index < 0 ? index + size : index, 1);
   erase_dim(to, static_cast<size_t>(dim));
   if (!std::equal(source.sizes().begin(), source.sizes().end(), to.shape().begin(),
@@ -524,11 +550,11 @@ Result<void> select_scatter(Context&, const Args& args, const Kernel&) {
     return kernel_error("select_scatter of " + args.describe(1) + " into " +
                         describe_shape(to.shape()));
   }
-  if (source.numel() > 0) copy_between(source, View(source), out, to);
+  if (source.numel() > 0) copy_between(&context, source, View(source), out, to);
   return {};
 }
 
-Result<void> stack_(Context&, const Args& args, const Kernel&) {
+Result<void> stack_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   const size_t count = args.tensor_count(0);
   if (count == 0) return kernel_error("stack of no tensors in argument 0");
@@ -552,12 +578,12 @@ Result<void> stack_(Context&, const Args& args, const Kernel&) {
     if (in.numel() == 0) continue;
     View to = narrowed(out, dim, static_cast<int64_t>(i), 1);
     erase_dim(to, static_cast<size_t>(dim));
-    PTERON_TRY(convert_between(in, out, to));
+    PTERON_TRY(convert_between(context, in, out, to));
   }
   return {};
 }
 
-Result<void> t_(Context&, const Args& args, const Kernel&) {
+Result<void> t_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.rank() > 2) return kernel_error("t of " + args.describe(0));
   View out(in);
@@ -565,7 +591,7 @@ Result<void> t_(Context&, const Args& args, const Kernel&) {
     std::swap(out.sizes[0], out.sizes[1]);
     std::swap(out.strides[0], out.strides[1]);
   }
-  return copy_view(in, out, args.tensor(1));
+  return copy_view(context, in, out, args.tensor(1));
 }
 
 // A complex tensor's real and imaginary parts as a last dimension.

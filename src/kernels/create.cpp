@@ -5,42 +5,62 @@
 #include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/view.h"
 
 namespace pteron {
 namespace {
 
 using Context = KernelContext;
 
-Result<void> fill(Tensor& out, const Scalar& value) {
-  if (!is_number(out.dtype())) return kernel_error("dtype not supported");
-  // Memory order does not matter: all elements are alike.
-  constexpr int64_t kRun = 512;
-  const bool real = is_float(out.dtype());
-  double reals[kRun];
-  int64_t integers[kRun];
-  std::fill_n(reals, kRun, value.real);
-  std::fill_n(integers, kRun, value.to<int64_t>());
-  for (int64_t i = 0; i < out.numel(); i += kRun) {
-    const int64_t n = std::min(kRun, out.numel() - i);
-    if (real || (out.dtype() == DType::Bool && value.kind == ValueKind::Double))
-      store(out.dtype(), out.raw(), i, 1, n, reals);
-    else
-      store(out.dtype(), out.raw(), i, 1, n, integers);
+template <typename T>
+void fill_with(Context& context, void* data, int64_t n, const void* element) {
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  context.parallel(static_cast<size_t>(n), 65536, [=](size_t begin, size_t end) {
+    std::fill(static_cast<T*>(data) + begin, static_cast<T*>(data) + end, value);
+  });
+}
+
+}  // namespace
+
+Result<void> fill(KernelContext& context, Tensor& out, const Scalar& value) {
+  if (!is_number(out.dtype()))
+    return kernel_error(out.describe() + " has a dtype that is not one to compute with");
+  std::byte element[8];
+  const int64_t integer = value.to<int64_t>();
+  if (is_float(out.dtype()) || (out.dtype() == DType::Bool && value.kind == ValueKind::Double))
+    store(out.dtype(), element, 0, 1, 1, &value.real);
+  else
+    store(out.dtype(), element, 0, 1, 1, &integer);
+  switch (dtype_size(out.dtype())) {
+    case 1:
+      fill_with<uint8_t>(context, out.raw(), out.numel(), element);
+      break;
+    case 2:
+      fill_with<uint16_t>(context, out.raw(), out.numel(), element);
+      break;
+    case 4:
+      fill_with<uint32_t>(context, out.raw(), out.numel(), element);
+      break;
+    default:
+      fill_with<uint64_t>(context, out.raw(), out.numel(), element);
   }
   return {};
 }
 
-Result<void> full_(Context&, const Args& args, const Kernel&) {
+namespace {
+
+Result<void> full_(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(args.tensor(2).resize(args.ints(0).span()));
-  return fill(args.tensor(2), args.scalar(1));
+  return fill(context, args.tensor(2), args.scalar(1));
 }
-Result<void> full_like(Context&, const Args& args, const Kernel&) {
+Result<void> full_like(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(args.tensor(3).resize(args.tensor(0).sizes()));
-  return fill(args.tensor(3), args.scalar(1));
+  return fill(context, args.tensor(3), args.scalar(1));
 }
-Result<void> scalar_tensor(Context&, const Args& args, const Kernel&) {
+Result<void> scalar_tensor(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(args.tensor(1).resize({}));
-  return fill(args.tensor(1), args.scalar(0));
+  return fill(context, args.tensor(1), args.scalar(0));
 }
 
 Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
@@ -64,15 +84,22 @@ Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
                         out.describe(true));
   const int64_t size[] = {static_cast<int64_t>(count)};
   PTERON_TRY(out.resize(size));
-  for (int64_t i = 0; i < size[0]; ++i) {
+  constexpr int64_t kRun = 512;
+  const auto first = static_cast<uint64_t>(start.to<int64_t>());
+  const auto by = static_cast<uint64_t>(step.to<int64_t>());
+  for (int64_t i = 0; i < size[0]; i += kRun) {
+    const int64_t n = std::min(kRun, size[0] - i);
     if (is_float(out.dtype())) {
-      const double value = start.real + static_cast<double>(i) * step.real;
-      store(out.dtype(), out.raw(), i, 1, 1, &value);
+      double values[kRun];
+      // Counted in int32_t, which vectors can convert.
+      for (int32_t k = 0; k < static_cast<int32_t>(n); ++k)
+        values[k] = start.real + (static_cast<double>(i) + static_cast<double>(k)) * step.real;
+      store(out.dtype(), out.raw(), i, 1, n, values);
     } else {
-      const auto value = static_cast<int64_t>(static_cast<uint64_t>(start.to<int64_t>()) +
-                                              static_cast<uint64_t>(i) *
-                                                  static_cast<uint64_t>(step.to<int64_t>()));
-      store(out.dtype(), out.raw(), i, 1, 1, &value);
+      int64_t values[kRun];
+      for (int64_t k = 0; k < n; ++k)
+        values[k] = static_cast<int64_t>(first + static_cast<uint64_t>(i + k) * by);
+      store(out.dtype(), out.raw(), i, 1, n, values);
     }
   }
   return {};
@@ -94,15 +121,15 @@ Result<void> empty_(Context&, const Args& args, const Kernel&) {
   return {};
 }
 template <int kValue>
-Result<void> constant(Context&, const Args& args, const Kernel&) {
+Result<void> constant(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(args.tensor(1).resize(args.ints(0).span()));
-  return fill(args.tensor(1), {ValueKind::Int, kValue, kValue});
+  return fill(context, args.tensor(1), {ValueKind::Int, kValue, kValue});
 }
-Result<void> fill_scalar(Context&, const Args& args, const Kernel&) {
+Result<void> fill_scalar(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(args.tensor(2).resize(args.tensor(0).sizes()));
-  return fill(args.tensor(2), args.scalar(1));
+  return fill(context, args.tensor(2), args.scalar(1));
 }
-Result<void> fill_tensor(Context&, const Args& args, const Kernel&) {
+Result<void> fill_tensor(Context& context, const Args& args, const Kernel&) {
   const Tensor& value = args.tensor(1);
   if (value.numel() != 1 || !is_number(value.dtype()))
     return kernel_error("argument 1 is " + args.describe(1) + "; one number is wanted");
@@ -115,7 +142,7 @@ Result<void> fill_tensor(Context&, const Args& args, const Kernel&) {
     load(value.dtype(), value.raw(), 0, 1, 1, &scalar.integer);
     scalar.real = static_cast<double>(scalar.integer);
   }
-  return fill(args.tensor(2), scalar);
+  return fill(context, args.tensor(2), scalar);
 }
 
 // In [0, 1), each of the float's own steps as likely as its neighbour.
@@ -123,13 +150,25 @@ double uniform(Context& context, DType dtype) {
   const uint64_t bits = context.random();
   switch (dtype) {
     case DType::Float64:
-      return std::ldexp(static_cast<double>(bits >> 11), -53);
+      return static_cast<double>(bits >> 11) * 0x1p-53;
     case DType::Float32:
-      return std::ldexp(static_cast<double>(bits >> 40), -24);
+      return static_cast<double>(bits >> 40) * 0x1p-24;
     case DType::Float16:
-      return std::ldexp(static_cast<double>(bits >> 53), -11);
+      return static_cast<double>(bits >> 53) * 0x1p-11;
     default:
-      return std::ldexp(static_cast<double>(bits >> 56), -8);
+      return static_cast<double>(bits >> 56) * 0x1p-8;
+  }
+}
+
+// Writes next() to each element, in order.
+template <typename Next>
+void fill_in_order(Tensor& out, Next&& next) {
+  constexpr int64_t kRun = 512;
+  double values[kRun];
+  for (int64_t i = 0; i < out.numel(); i += kRun) {
+    const int64_t n = std::min(kRun, out.numel() - i);
+    for (int64_t k = 0; k < n; ++k) values[k] = next();
+    store(out.dtype(), out.raw(), i, 1, n, values);
   }
 }
 
@@ -140,10 +179,7 @@ Result<void> check_random(Tensor& out, const Ints& sizes) {
 Result<void> rand_(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(1);
   PTERON_TRY(check_random(out, args.ints(0)));
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    const double value = uniform(context, out.dtype());
-    store(out.dtype(), out.raw(), i, 1, 1, &value);
-  }
+  fill_in_order(out, [&] { return uniform(context, out.dtype()); });
   return {};
 }
 // Box and Muller's two normal numbers of two uniform ones.
@@ -151,16 +187,16 @@ Result<void> randn_(Context& context, const Args& args, const Kernel&) {
   constexpr double kTurn = 6.283185307179586;
   Tensor& out = args.tensor(1);
   PTERON_TRY(check_random(out, args.ints(0)));
-  double pair[2]{};
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    if (i % 2 == 0) {
-      const double radius = std::sqrt(-2 * std::log(1 - uniform(context, DType::Float64)));
-      const double angle = kTurn * uniform(context, DType::Float64);
-      pair[0] = radius * std::cos(angle);
-      pair[1] = radius * std::sin(angle);
-    }
-    store(out.dtype(), out.raw(), i, 1, 1, &pair[i % 2]);
-  }
+  double second = 0;
+  bool has_second = false;
+  fill_in_order(out, [&] {
+    has_second = !has_second;
+    if (!has_second) return second;
+    const double radius = std::sqrt(-2 * std::log(1 - uniform(context, DType::Float64)));
+    const double angle = kTurn * uniform(context, DType::Float64);
+    second = radius * std::sin(angle);
+    return radius * std::cos(angle);
+  });
   return {};
 }
 
@@ -177,15 +213,32 @@ Result<void> dropout(Context& context, const Args& args, const Kernel&) {
                         args.describe(4));
   PTERON_TRY(out.resize(in.sizes()));
   PTERON_TRY(mask.resize(in.sizes()));
-  double* x = load_all<double>(context, in);
-  int64_t* kept = context.scratch_array<int64_t>(static_cast<size_t>(in.numel()));
-  for (int64_t i = 0; i < in.numel(); ++i) {
-    kept[i] = !trains || uniform(context, DType::Float64) >= p;
-    if (trains) x[i] = kept[i] ? x[i] / (1 - p) : 0;
-  }
-  store_all(x, out);
-  store_all(kept, mask);
-  return {};
+  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = elements<C>(context, in);
+    Results<C> results(context, out);
+    C* y = results.data();
+    uint8_t* kept = context.scratch_array<uint8_t>(static_cast<size_t>(in.numel()));
+    const auto grown = static_cast<C>(1 / (1 - p));
+    // Two elements for each 64 random bits.
+    const auto least = static_cast<uint64_t>(p * 0x1p32);
+    uint64_t bits = 0;
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      if (trains) bits = i % 2 == 0 ? context.random() : bits >> 32;
+      kept[i] = !trains || (bits & UINT32_MAX) >= least;
+      y[i] = !trains ? x[i] : kept[i] ? x[i] * grown : C(0);
+    }
+    results.store();
+    walk_in_order(mask, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
+      int64_t values[512];
+      for (int64_t i = 0; i < n; i += 512) {
+        const int64_t m = std::min<int64_t>(512, n - i);
+        std::copy_n(kept + position + i, m, values);
+        store(mask.dtype(), mask.raw(), offset + i * stride, stride, m, values);
+      }
+    });
+    return {};
+  });
 }
 
 constexpr Kernel kTable[] = {

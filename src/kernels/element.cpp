@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/half.h"
+#include "kernels/vector/functions.h"
 
 namespace pteron {
 namespace {
@@ -129,6 +130,8 @@ void load(DType dtype, const void* data, int64_t offset, int64_t stride, int64_t
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(in[i * stride] != 0);
   } else if (dtype == DType::Float16) {
     const auto* in = static_cast<const uint16_t*>(data) + offset;
+    if (std::is_same_v<C, float> && stride == 1)
+      return vector_functions().from_half(in, reinterpret_cast<float*>(out), n);
     for (int64_t i = 0; i < n; ++i) out[i] = number_cast<C>(half_to_float(in[i * stride]));
   } else if (dtype == DType::BFloat16) {
     const auto* in = static_cast<const uint16_t*>(data) + offset;
@@ -150,9 +153,11 @@ template <typename C>
 void store(DType dtype, void* data, int64_t offset, int64_t stride, int64_t n, const C* in) {
   if (dtype == DType::Bool) {
     auto* out = static_cast<uint8_t*>(data) + offset;
-    for (int64_t i = 0; i < n; ++i) out[i * stride] = in[i] != C(0);
+    for (int64_t i = 0; i < n; ++i) out[i * stride] = static_cast<uint8_t>(in[i] != C(0));
   } else if (dtype == DType::Float16) {
     auto* out = static_cast<uint16_t*>(data) + offset;
+    if (std::is_same_v<C, float> && stride == 1)
+      return vector_functions().to_half(reinterpret_cast<const float*>(in), out, n);
     for (int64_t i = 0; i < n; ++i) out[i * stride] = float_to_half(static_cast<float>(in[i]));
   } else if (dtype == DType::BFloat16) {
     auto* out = static_cast<uint16_t*>(data) + offset;
@@ -161,7 +166,11 @@ void store(DType dtype, void* data, int64_t offset, int64_t stride, int64_t n, c
     with_stored(dtype, [&](auto type) {
       using T = decltype(type);
       auto* out = static_cast<T*>(data) + offset;
-      for (int64_t i = 0; i < n; ++i) out[i * stride] = number_cast<T>(in[i]);
+      if (stride == 1) {
+        for (int64_t i = 0; i < n; ++i) out[i] = number_cast<T>(in[i]);
+      } else {
+        for (int64_t i = 0; i < n; ++i) out[i * stride] = number_cast<T>(in[i]);
+      }
     });
   }
 }

@@ -27,7 +27,18 @@ struct PackedSource {
     const T* from = matrix.data + k0 * matrix.row + j0 * matrix.column;
     if (matrix.row == 1 && matrix.column != 1) {
       // Turned: each column is read along, a few at a time.
-      for (int64_t j = 0; j < columns; ++j) {
+      int64_t j = 0;
+      for (; j + 4 <= columns; j += 4) {
+        const T* line = from + j * matrix.column;
+        for (int64_t p = 0; p < k; ++p) {
+          T* four = to + p * width + j;
+          four[0] = line[p];
+          four[1] = line[p + matrix.column];
+          four[2] = line[p + 2 * matrix.column];
+          four[3] = line[p + 3 * matrix.column];
+        }
+      }
+      for (; j < columns; ++j) {
         const T* line = from + j * matrix.column;
         for (int64_t p = 0; p < k; ++p) to[p * width + j] = line[p];
       }

@@ -6,30 +6,37 @@
 
 #include "base/text.h"
 #include "kernels/tables.h"
+#include "kernels/view.h"
 
 namespace pteron {
 
-std::vector<int64_t> offsets_of(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
-  int64_t count = 1;
-  for (const int64_t size : sizes) count *= size;
-  std::vector<int64_t> offsets(static_cast<size_t>(count), 0);
-  int64_t block = count;
-  for (size_t d = 0; d < sizes.size() && count > 0; ++d) {
-    block /= sizes[d];
-    for (int64_t i = 0; i < count; ++i)
-      offsets[static_cast<size_t>(i)] += i / block % sizes[d] * strides[d];
+Places::Places(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  bool is_dense = true;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    is_dense = is_dense && (sizes[d] == 1 || strides[d] == size_);
+    size_ *= sizes[d];
   }
-  return offsets;
+  if (is_dense || size_ == 0) return;
+  offsets_.resize(static_cast<size_t>(size_));
+  // Each dimension repeats what there is so far, moved by its stride.
+  size_t filled = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    for (int64_t i = 1; i < sizes[d]; ++i) {
+      int64_t* to = offsets_.data() + static_cast<size_t>(i) * filled;
+      for (size_t k = 0; k < filled; ++k) to[k] = offsets_[k] + i * strides[d];
+    }
+    filled *= static_cast<size_t>(sizes[d]);
+  }
 }
 
-std::vector<int64_t> broadcast_offsets(const Tensor& tensor, std::span<const int64_t> sizes) {
+Places broadcast_places(const Tensor& tensor, std::span<const int64_t> sizes) {
   std::array<int64_t, kMaxRank> strides{};
   const size_t lead = sizes.size() - static_cast<size_t>(tensor.rank());
   for (int d = 0; d < tensor.rank(); ++d) {
     if (tensor.size(d) != 1)
       strides[lead + static_cast<size_t>(d)] = tensor.strides()[static_cast<size_t>(d)];
   }
-  return offsets_of(sizes, {strides.data(), sizes.size()});
+  return {sizes, {strides.data(), sizes.size()}};
 }
 
 namespace {
@@ -48,7 +55,8 @@ Error out_of_range(size_t argument, int64_t index, int64_t size) {
 // place of the first of them where they are adjacent, else in front.
 struct Indexing {
   Shape shape;                   // Of the addressed elements.
-  std::vector<int64_t> offsets;  // Into the indexed tensor, row-major over `shape`.
+  std::vector<int64_t> offsets;  // Into the indexed tensor, row-major over `shape`:
+  int64_t row = 1;               // of the first of each so many elements, which lie side by side.
 };
 
 Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Args& args,
@@ -161,24 +169,40 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
       strides[common.rank - index.shape.rank + d] = index.shape.sizes[d] == 1 ? 0 : stride;
       stride *= index.shape.sizes[d];
     }
-    const std::vector<int64_t> at = offsets_of(common.span(), {strides.data(), common.rank});
+    const Places at(common.span(), {strides.data(), common.rank});
     const int64_t size = self.size(index.dim);
     for (size_t i = 0; i < middle.size(); ++i) {
-      int64_t value = index.values[at[i]];
+      int64_t value = index.values[at[static_cast<int64_t>(i)]];
       if (value < -size || value >= size) return out_of_range(list, value, size);
       if (value < 0) value += size;
       middle[i] += value * self.strides()[static_cast<size_t>(index.dim)];
     }
   }
-  const std::vector<int64_t> before = offsets_of(before_sizes, before_strides);
-  const std::vector<int64_t> after = offsets_of(after_sizes, after_strides);
-  out.offsets.reserve(static_cast<size_t>(total));
-  for (const int64_t a : before) {
+  const Places before(before_sizes, before_strides);
+  const Places after(after_sizes, after_strides);
+  // What lies side by side after the indexed dimensions is one row.
+  if (after.is_dense()) out.row = after.size();
+  out.offsets.reserve(static_cast<size_t>(total) / static_cast<size_t>(out.row));
+  for (int64_t a = 0; a < before.size(); ++a) {
     for (const int64_t b : middle) {
-      for (const int64_t c : after) out.offsets.push_back(a + b + c);
+      for (int64_t c = 0; c < after.size(); c += out.row)
+        out.offsets.push_back(before[a] + b + after[c]);
     }
   }
   return out;
+}
+
+// Calls move(T(), position, place, n) for each row that is addressed: its first position in
+// row-major order, its place in the indexed tensor, and how many elements it has.
+template <typename Move>
+void move_rows(Context& context, const Indexing& indexing, size_t element, Move&& move) {
+  with_element(element, [&](auto type) {
+    const auto grain = static_cast<size_t>(16384 / std::max<int64_t>(indexing.row, 1) + 1);
+    context.parallel(indexing.offsets.size(), grain, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+        move(type, static_cast<int64_t>(i) * indexing.row, indexing.offsets[i], indexing.row);
+    });
+  });
 }
 
 Result<void> index_(Context& context, const Args& args, const Kernel&) {
@@ -188,8 +212,18 @@ Result<void> index_(Context& context, const Args& args, const Kernel&) {
     return kernel_error("index of " + args.describe(0) + " into " + args.describe(2));
   PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, in, args, 1));
   PTERON_TRY(out.resize(indexing.shape.span()));
-  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
-  for (size_t i = 0; i < to.size(); ++i) copy_element(in, indexing.offsets[i], out, to[i]);
+  const Places to(out);
+  move_rows(context, indexing, dtype_size(in.dtype()),
+            [&](auto type, int64_t i, int64_t place, int64_t n) {
+              using T = decltype(type);
+              const T* from = static_cast<const T*>(in.raw()) + place;
+              T* target = static_cast<T*>(out.raw());
+              if (to.is_dense()) {
+                std::copy_n(from, n, target + i);
+              } else {
+                for (int64_t k = 0; k < n; ++k) target[to[i + k]] = from[k];
+              }
+            });
   return {};
 }
 
@@ -211,24 +245,36 @@ Result<void> put(Context& context, Tensor& target, const Tensor& values, const I
     return kernel_error("index_put of " + values.describe() + " to places of shape " +
                         describe_shape(indexing.shape.span()));
   (void)context;
-  const std::vector<int64_t> from =
-      offsets_of(indexing.shape.span(), {strides.data(), indexing.shape.rank});
+  const Places from(indexing.shape.span(), {strides.data(), indexing.shape.rank});
+  // In order, and on one thread: the last one stays where places repeat.
+  if (!accumulate) {
+    with_element(dtype_size(target.dtype()), [&](auto type) {
+      using T = decltype(type);
+      const T* source = static_cast<const T*>(values.raw());
+      T* to = static_cast<T*>(target.raw());
+      int64_t i = 0;
+      for (const int64_t place : indexing.offsets) {
+        for (int64_t k = 0; k < indexing.row; ++k) to[place + k] = source[from[i + k]];
+        i += indexing.row;
+      }
+    });
+    return {};
+  }
   return with_compute_type(target.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    for (size_t i = 0; i < indexing.offsets.size(); ++i) {
-      if (!accumulate) {
-        copy_element(values, from[i], target, indexing.offsets[i]);
-        continue;
+    int64_t i = 0;
+    for (const int64_t place : indexing.offsets) {
+      for (int64_t k = 0; k < indexing.row; ++k, ++i) {
+        C sum{};
+        C value{};
+        load(target.dtype(), target.raw(), place + k, 1, 1, &sum);
+        load(values.dtype(), values.raw(), from[i], 1, 1, &value);
+        if constexpr (std::is_same_v<C, int64_t>)
+          sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
+        else
+          sum += value;
+        store(target.dtype(), target.raw(), place + k, 1, 1, &sum);
       }
-      C sum{};
-      C value{};
-      load(target.dtype(), target.raw(), indexing.offsets[i], 1, 1, &sum);
-      load(values.dtype(), values.raw(), from[i], 1, 1, &value);
-      if constexpr (std::is_same_v<C, int64_t>)
-        sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
-      else
-        sum += value;
-      store(target.dtype(), target.raw(), indexing.offsets[i], 1, 1, &sum);
     }
     return {};
   });
@@ -238,12 +284,7 @@ Result<void> put(Context& context, Tensor& target, const Tensor& values, const I
 Result<void> copy_whole(Context& context, const Tensor& in, Tensor& out) {
   if (in.dtype() != out.dtype() || !is_number(in.dtype()))
     return kernel_error("a copy of " + in.describe() + " to " + out.describe());
-  PTERON_TRY(out.resize(in.sizes()));
-  if (in.raw() == out.raw()) return {};
-  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
-    store_all(load_all<decltype(type)>(context, in), out);
-    return {};
-  });
+  return convert_copy(context, in, out);
 }
 
 Result<void> index_put_(Context& context, const Args& args, const Kernel&) {
@@ -279,16 +320,41 @@ Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(out.resize(shape.span()));
   int64_t inner = 1;
   for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
-  std::array<int64_t, kMaxRank> strides{};
-  std::copy(in.strides().begin(), in.strides().end(), strides.begin());
-  strides[static_cast<size_t>(dim)] = 0;
-  const std::vector<int64_t> from = offsets_of(out.sizes(), {strides.data(), shape.rank});
-  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
-  for (size_t i = 0; i < to.size(); ++i) {
-    const int64_t k = static_cast<int64_t>(i) / inner % index.numel();
+  const int64_t count = index.numel();
+  const size_t element = dtype_size(in.dtype());
+  with_element(element, [&](auto type) {
+    using T = decltype(type);
+    const T* from = static_cast<const T*>(in.raw());
+    T* to = static_cast<T*>(out.raw());
+    if (in.is_row_major() && out.is_row_major()) {
+      const auto rows = static_cast<size_t>(inner > 0 ? out.numel() / inner : 0);
+      const auto grain = static_cast<size_t>(16384 / std::max<int64_t>(inner, 1) + 1);
+      context.parallel(rows, grain, [=](size_t begin, size_t end) {
+        int64_t outer = static_cast<int64_t>(begin) / count;
+        int64_t k = static_cast<int64_t>(begin) % count;
+        for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
+          const T* row = from + (outer * size + values[k]) * inner;
+          if (inner == 1)
+            to[r] = *row;
+          else
+            std::copy_n(row, inner, to + r * inner);
+          if (++k == count) {
+            k = 0;
+            ++outer;
+          }
+        }
+      });
+      return;
+    }
+    std::array<int64_t, kMaxRank> strides{};
+    std::copy(in.strides().begin(), in.strides().end(), strides.begin());
+    strides[static_cast<size_t>(dim)] = 0;
+    const Places places(out.sizes(), {strides.data(), shape.rank});
+    const Places targets(out);
     const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
-    copy_element(in, from[i] + values[k] * step, out, to[i]);
-  }
+    for (int64_t i = 0; i < targets.size(); ++i)
+      to[targets[i]] = from[places[i] + values[i / inner % count] * step];
+  });
   return {};
 }
 
@@ -310,14 +376,21 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
   std::array<int64_t, kMaxRank> strides{};
   std::copy(in.strides().begin(), in.strides().end(), strides.begin());
   strides[static_cast<size_t>(dim)] = 0;
-  const std::vector<int64_t> from =
-      offsets_of(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
-  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
+  const Places from(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
+  const Places to(out);
   const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
-  for (size_t i = 0; i < to.size(); ++i) {
+  for (int64_t i = 0; i < index.numel(); ++i) {
     if (values[i] < 0 || values[i] >= size) return out_of_range(2, values[i], size);
-    copy_element(in, from[i] + values[i] * step, out, to[i]);
   }
+  with_element(dtype_size(in.dtype()), [&](auto type) {
+    using T = decltype(type);
+    const T* source = static_cast<const T*>(in.raw());
+    T* target = static_cast<T*>(out.raw());
+    context.parallel(static_cast<size_t>(to.size()), 8192, [&](size_t begin, size_t end) {
+      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i)
+        target[to[i]] = source[from[i] + values[i] * step];
+    });
+  });
   return {};
 }
 
@@ -352,30 +425,37 @@ Result<void> for_each_scattered(Context& context, const Args& args, const Tensor
   std::copy(out.strides().begin(), out.strides().end(), strides.begin());
   const int64_t step = out.rank() > 0 ? strides[static_cast<size_t>(dim)] : 0;
   strides[static_cast<size_t>(dim)] = 0;
-  const std::vector<int64_t> to =
-      offsets_of(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
+  const Places to(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
   std::array<int64_t, kMaxRank> source_strides{};
   if (source) std::copy(source->strides().begin(), source->strides().end(), source_strides.begin());
-  const std::vector<int64_t> from =
-      offsets_of(index.sizes(), {source_strides.data(), static_cast<size_t>(index.rank())});
-  for (size_t i = 0; i < to.size(); ++i) visit(to[i] + values[i] * step, from[i]);
+  const Places from(index.sizes(), {source_strides.data(), static_cast<size_t>(index.rank())});
+  for (int64_t i = 0; i < to.size(); ++i) visit(to[i] + values[i] * step, from[i]);
   return {};
 }
 
 Result<void> scatter_source(Context& context, const Args& args, const Kernel&) {
   const Tensor& source = args.tensor(3);
   Tensor& out = args.tensor(4);
-  return for_each_scattered(context, args, &source, out,
-                            [&](int64_t to, int64_t from) { copy_element(source, from, out, to); });
+  return with_element(dtype_size(out.dtype()), [&](auto type) {
+    using T = decltype(type);
+    return for_each_scattered(context, args, &source, out, [&](int64_t to, int64_t from) {
+      static_cast<T*>(out.raw())[to] = static_cast<const T*>(source.raw())[from];
+    });
+  });
 }
 
 Result<void> scatter_value(Context& context, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(4);
   return with_compute_type(out.dtype(), [&](auto type) {
     using C = decltype(type);
-    const C value = scalar_operand<C>(args.scalar(3), out.dtype());
-    return for_each_scattered(context, args, nullptr, out, [&](int64_t to, int64_t) {
-      store(out.dtype(), out.raw(), to, 1, 1, &value);
+    const C number = scalar_operand<C>(args.scalar(3), out.dtype());
+    return with_element(dtype_size(out.dtype()), [&](auto stored) {
+      using T = decltype(stored);
+      T value{};
+      store(out.dtype(), &value, 0, 1, 1, &number);
+      return for_each_scattered(context, args, nullptr, out, [&](int64_t to, int64_t) {
+        static_cast<T*>(out.raw())[to] = value;
+      });
     });
   });
 }
@@ -386,21 +466,26 @@ Result<void> scatter_add(Context& context, const Args& args, const Kernel&) {
   return with_compute_type(out.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     // Sums as they lie in the output's memory, rounded once at the end.
+    const bool own = is_stored_as<C>(out.dtype());
     C* sums = nullptr;
     PTERON_TRY(for_each_scattered(context, args, &source, out, [&](int64_t to, int64_t from) {
       if (!sums) {
-        sums = context.scratch_array<C>(static_cast<size_t>(out.numel()));
-        load(out.dtype(), out.raw(), 0, 1, out.numel(), sums);
+        sums = own ? static_cast<C*>(out.raw())
+                   : context.scratch_array<C>(static_cast<size_t>(out.numel()));
+        if (!own) load(out.dtype(), out.raw(), 0, 1, out.numel(), sums);
       }
       C value{};
-      load(source.dtype(), source.raw(), from, 1, 1, &value);
+      if (own)
+        value = static_cast<const C*>(source.raw())[from];
+      else
+        load(source.dtype(), source.raw(), from, 1, 1, &value);
       if constexpr (std::is_same_v<C, int64_t>)
         sums[to] =
             static_cast<int64_t>(static_cast<uint64_t>(sums[to]) + static_cast<uint64_t>(value));
       else
         sums[to] += value;
     }));
-    if (sums) store(out.dtype(), out.raw(), 0, 1, out.numel(), sums);
+    if (sums && !own) store(out.dtype(), out.raw(), 0, 1, out.numel(), sums);
     return Result<void>();
   });
 }
@@ -458,13 +543,15 @@ Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
                   weight.data<std::byte>() + static_cast<size_t>(values[i]) * row, row);
     return {};
   }
-  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
-  for (size_t i = 0; i < to.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    copy_element(weight,
-                 values[at / width] * weight.strides()[0] + at % width * weight.strides()[1], out,
-                 to[i]);
-  }
+  const Places to(out);
+  with_element(dtype_size(weight.dtype()), [&](auto type) {
+    using T = decltype(type);
+    const T* from = static_cast<const T*>(weight.raw());
+    for (int64_t i = 0; i < to.size(); ++i) {
+      static_cast<T*>(out.raw())[to[i]] =
+          from[values[i / width] * weight.strides()[0] + i % width * weight.strides()[1]];
+    }
+  });
   return {};
 }
 

@@ -2,24 +2,49 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "kernels/element.h"
 
 namespace pteron {
 
-// Element offsets into a tensor's memory for each row-major position of `sizes`, which may be
-// smaller than its own.
-std::vector<int64_t> offsets_of(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// Element offsets into a tensor's memory for each row-major position of a shape. Where the elements
+// lie in that order, there is no list of them.
+class Places {
+ public:
+  Places(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+  explicit Places(const Tensor& tensor) : Places(tensor.sizes(), tensor.strides()) {}
 
-// The same for a tensor that broadcasts to `sizes`.
-std::vector<int64_t> broadcast_offsets(const Tensor& tensor, std::span<const int64_t> sizes);
+  int64_t size() const { return size_; }
+  bool is_dense() const { return offsets_.empty(); }
+  int64_t operator[](int64_t i) const {
+    return offsets_.empty() ? i : offsets_[static_cast<size_t>(i)];
+  }
 
-// Dtypes must agree.
-inline void copy_element(const Tensor& from, int64_t from_offset, Tensor& to, int64_t to_offset) {
-  const size_t size = dtype_size(from.dtype());
-  std::memcpy(to.data<std::byte>() + to_offset * static_cast<int64_t>(size),
-              from.data<std::byte>() + from_offset * static_cast<int64_t>(size), size);
+ private:
+  int64_t size_ = 1;
+  std::vector<int64_t> offsets_;
+};
+
+// The places of a tensor that broadcasts to `sizes`.
+Places broadcast_places(const Tensor& tensor, std::span<const int64_t> sizes);
+
+// Calls use(T()) with an unsigned type, or a pair of them, of so many bytes.
+template <typename Use>
+auto with_element(size_t bytes, Use&& use) {
+  switch (bytes) {
+    case 1:
+      return use(uint8_t());
+    case 2:
+      return use(uint16_t());
+    case 4:
+      return use(uint32_t());
+    case 8:
+      return use(uint64_t());
+    default:
+      return use(std::pair<uint64_t, uint64_t>());
+  }
 }
 
 }  // namespace pteron

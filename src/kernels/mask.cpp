@@ -18,7 +18,7 @@ Result<Shape> check_mask(const char* what, const Tensor& in, const Tensor& mask)
 
 bool is_set(const Tensor& mask, int64_t offset) { return mask.data<const uint8_t>()[offset] != 0; }
 
-Result<void> masked_fill(Context&, const Args& args, const Kernel&) {
+Result<void> masked_fill(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& mask = args.tensor(1);
   Tensor& out = args.tensor(3);
@@ -27,16 +27,22 @@ Result<void> masked_fill(Context&, const Args& args, const Kernel&) {
   PTERON_TRY(out.resize(shape.span()));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C value = scalar_operand<C>(args.scalar(2), in.dtype());
-    const std::vector<int64_t> from = broadcast_offsets(in, out.sizes());
-    const std::vector<int64_t> by = broadcast_offsets(mask, out.sizes());
-    const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
-    for (size_t i = 0; i < to.size(); ++i) {
-      if (is_set(mask, by[i]))
-        store(out.dtype(), out.raw(), to[i], 1, 1, &value);
-      else
-        copy_element(in, from[i], out, to[i]);
-    }
+    const C number = scalar_operand<C>(args.scalar(2), in.dtype());
+    Walk walk(out.sizes());
+    if (!walk.add(out) || !walk.add(in) || !walk.add(mask))
+      return kernel_error("shapes do not broadcast");
+    with_element(dtype_size(in.dtype()), [&](auto stored) {
+      using T = decltype(stored);
+      T value{};
+      store(out.dtype(), &value, 0, 1, 1, &number);
+      walk.share(&context, [&](const auto& at, const auto& stride, int64_t n) {
+        T* to = static_cast<T*>(out.raw()) + at[0];
+        const T* from = static_cast<const T*>(in.raw()) + at[1];
+        const uint8_t* set = mask.data<const uint8_t>() + at[2];
+        for (int64_t i = 0; i < n; ++i)
+          to[i * stride[0]] = set[i * stride[2]] ? value : from[i * stride[1]];
+      });
+    });
     return {};
   });
 }
@@ -50,20 +56,23 @@ Result<void> masked_scatter(Context&, const Args& args, const Kernel&) {
   PTERON_TRY(require_same_dtype(in, out));
   PTERON_TRY(require_same_dtype(source, out));
   PTERON_TRY(out.resize(shape.span()));
-  const std::vector<int64_t> from = broadcast_offsets(in, out.sizes());
-  const std::vector<int64_t> by = broadcast_offsets(mask, out.sizes());
-  const std::vector<int64_t> to = offsets_of(out.sizes(), out.strides());
-  const std::vector<int64_t> values = offsets_of(source.sizes(), source.strides());
-  size_t taken = 0;
-  for (size_t i = 0; i < to.size(); ++i) {
-    if (!is_set(mask, by[i])) {
-      copy_element(in, from[i], out, to[i]);
-      continue;
-    }
-    if (taken == values.size())
-      return kernel_error("masked_scatter of " + args.describe(2) + " to more places");
-    copy_element(source, values[taken++], out, to[i]);
-  }
+  const Places from = broadcast_places(in, out.sizes());
+  const Places by = broadcast_places(mask, out.sizes());
+  const Places to(out);
+  const Places values(source);
+  int64_t wanted = 0;
+  for (int64_t i = 0; i < by.size(); ++i) wanted += is_set(mask, by[i]);
+  if (wanted > values.size())
+    return kernel_error("masked_scatter of " + args.describe(2) + " to more places");
+  with_element(dtype_size(out.dtype()), [&](auto type) {
+    using T = decltype(type);
+    const T* kept = static_cast<const T*>(in.raw());
+    const T* taken = static_cast<const T*>(source.raw());
+    T* target = static_cast<T*>(out.raw());
+    int64_t next = 0;
+    for (int64_t i = 0; i < to.size(); ++i)
+      target[to[i]] = is_set(mask, by[i]) ? taken[values[next++]] : kept[from[i]];
+  });
   return {};
 }
 
@@ -73,16 +82,19 @@ Result<void> masked_select(Context&, const Args& args, const Kernel&) {
   Tensor& out = args.tensor(2);
   PTERON_ASSIGN(const Shape shape, check_mask("masked_select", in, mask));
   PTERON_TRY(require_same_dtype(in, out));
-  const std::vector<int64_t> from = broadcast_offsets(in, shape.span());
-  const std::vector<int64_t> by = broadcast_offsets(mask, shape.span());
+  const Places from = broadcast_places(in, shape.span());
+  const Places by = broadcast_places(mask, shape.span());
   int64_t count = 0;
-  for (const int64_t offset : by) count += is_set(mask, offset);
+  for (int64_t i = 0; i < by.size(); ++i) count += is_set(mask, by[i]);
   const int64_t size[] = {count};
   PTERON_TRY(out.resize(size));
-  int64_t to = 0;
-  for (size_t i = 0; i < by.size(); ++i) {
-    if (is_set(mask, by[i])) copy_element(in, from[i], out, to++);
-  }
+  with_element(dtype_size(out.dtype()), [&](auto type) {
+    using T = decltype(type);
+    T* to = static_cast<T*>(out.raw());
+    for (int64_t i = 0; i < by.size(); ++i) {
+      if (is_set(mask, by[i])) *to++ = static_cast<const T*>(in.raw())[from[i]];
+    }
+  });
   return {};
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "kernels/element.h"
+#include "kernels/moments.h"
 #include "kernels/tables.h"
 #include "kernels/vector/functions.h"
 
@@ -26,39 +27,69 @@ Result<void> check_float(const Tensor& in, const Tensor& out) {
   return {};
 }
 
-// One row of a softmax, `stride` apart; x and y may be the same.
-template <bool kLog, typename C>
-void softmax_row(const C* x, C* y, int64_t size, int64_t stride) {
+template <typename C>
+void exp_in_place(C* x, int64_t n) {
   if constexpr (std::is_same_v<C, float>) {
-    if (stride == 1) {
-      const VectorFunctions& vector = vector_functions();
-      const float greatest = vector.maximum(x, size);
-      if constexpr (kLog) {
-        float sum = 0;
-        constexpr int64_t kRun = 512;
-        float buffer[kRun];
-        for (int64_t i = 0; i < size; i += kRun)
-          sum += vector.exp_sum(x + i, greatest, buffer, std::min(kRun, size - i));
-        const float rest = std::log(sum);
-        for (int64_t i = 0; i < size; ++i) y[i] = x[i] - greatest - rest;
-      } else {
-        const float sum = vector.exp_sum(x, greatest, y, size);
-        vector.scale(y, 1 / sum, 0, y, size);
-      }
-      return;
+    vector_functions().run(RowFunction::Exp, x, x, n);
+  } else {
+    for (int64_t i = 0; i < n; ++i) x[i] = std::exp(x[i]);
+  }
+}
+
+// One row of a softmax.
+template <bool kLog, typename C>
+void softmax_row(const C* x, C* y, int64_t size) {
+  if constexpr (std::is_same_v<C, float>) {
+    const VectorFunctions& vector = vector_functions();
+    const float greatest = vector.maximum(x, size);
+    if constexpr (kLog) {
+      float sum = 0;
+      constexpr int64_t kRun = 512;
+      float buffer[kRun];
+      for (int64_t i = 0; i < size; i += kRun)
+        sum += vector.exp_sum(x + i, greatest, buffer, std::min(kRun, size - i));
+      const float rest = std::log(sum);
+      for (int64_t i = 0; i < size; ++i) y[i] = x[i] - greatest - rest;
+    } else {
+      const float sum = vector.exp_sum(x, greatest, y, size);
+      vector.scale(y, 1 / sum, 0, y, size);
     }
+    return;
   }
   C greatest = x[0];
-  for (int64_t i = 1; i < size; ++i)
-    greatest = x[i * stride] > greatest || is_nan(x[i * stride]) ? x[i * stride] : greatest;
+  for (int64_t i = 1; i < size; ++i) greatest = x[i] > greatest || is_nan(x[i]) ? x[i] : greatest;
   C sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += std::exp(x[i * stride] - greatest);
+  for (int64_t i = 0; i < size; ++i) sum += std::exp(x[i] - greatest);
   const C rest = std::log(sum);
-  for (int64_t i = 0; i < size; ++i) {
-    if constexpr (kLog)
-      y[i * stride] = x[i * stride] - greatest - rest;
-    else
-      y[i * stride] = std::exp(x[i * stride] - greatest) / sum;
+  for (int64_t i = 0; i < size; ++i)
+    y[i] = kLog ? x[i] - greatest - rest : std::exp(x[i] - greatest) / sum;
+}
+
+// The same for columns side by side: x[k * inner + i] for each i.
+template <bool kLog, typename C>
+void softmax_columns(const C* x, C* y, int64_t size, int64_t inner, int64_t width) {
+  constexpr int64_t kMost = 256;
+  C greatest[kMost];
+  C sum[kMost];
+  C exponentials[kMost];
+  std::copy_n(x, width, greatest);
+  for (int64_t k = 1; k < size; ++k) {
+    const C* row = x + k * inner;
+    for (int64_t i = 0; i < width; ++i) greatest[i] = row[i] > greatest[i] ? row[i] : greatest[i];
+  }
+  std::fill_n(sum, width, C(0));
+  for (int64_t k = 0; k < size; ++k) {
+    C* to = kLog ? exponentials : y + k * inner;
+    for (int64_t i = 0; i < width; ++i) to[i] = x[k * inner + i] - greatest[i];
+    exp_in_place(to, width);
+    for (int64_t i = 0; i < width; ++i) sum[i] += to[i];
+  }
+  for (int64_t i = 0; i < width; ++i) sum[i] = kLog ? std::log(sum[i]) : 1 / sum[i];
+  for (int64_t k = 0; k < size; ++k) {
+    const C* from = (kLog ? x : y) + k * inner;
+    C* to = y + k * inner;
+    for (int64_t i = 0; i < width; ++i)
+      to[i] = kLog ? from[i] - greatest[i] - sum[i] : from[i] * sum[i];
   }
 }
 
@@ -78,12 +109,18 @@ Result<void> softmax_(Context& context, const Args& args, const Kernel&) {
     int64_t inner = 1;
     for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
     const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
-    const int64_t rows = in.numel() / size;
-    const auto grain = static_cast<size_t>(std::max<int64_t>(1, 4096 / size));
-    context.parallel(static_cast<size_t>(rows), grain, [=](size_t begin, size_t end) {
-      for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
-        const int64_t at = r / inner * size * inner + r % inner;
-        softmax_row<kLog>(x + at, y + at, size, inner);
+    const int64_t most = std::min<int64_t>(inner, 256);
+    const int64_t blocks = (inner + most - 1) / most;
+    const auto tasks = static_cast<size_t>(in.numel() / (size * inner) * blocks);
+    const auto grain = static_cast<size_t>(4096 / (size * most) + 1);
+    context.parallel(tasks, grain, [=](size_t begin, size_t end) {
+      for (auto t = static_cast<int64_t>(begin); t < static_cast<int64_t>(end); ++t) {
+        const int64_t first = t % blocks * most;
+        const int64_t at = t / blocks * size * inner + first;
+        if (inner == 1)
+          softmax_row<kLog>(x + at, y + at, size);
+        else
+          softmax_columns<kLog>(x + at, y + at, size, inner, std::min(most, inner - first));
       }
     });
     results.store();
@@ -144,6 +181,18 @@ Result<void> batch_norm(Context& context, const Args& args, const Kernel& self) 
   return batch_norm_inference(context, args, self, 6, 7);
 }
 
+template <typename C>
+void scale_row(const C* from, C* to, int64_t n, C middle, C factor, C term) {
+  for (int64_t i = 0; i < n; ++i) to[i] = (from[i] - middle) * factor + term;
+}
+
+template <typename C>
+C* constant_row(Context& context, int64_t n, C value) {
+  C* row = context.scratch_array<C>(static_cast<size_t>(n));
+  std::fill_n(row, n, value);
+  return row;
+}
+
 // Batch norm with statistics of its own, which it gives back; running ones are updated where there
 // are any. Arguments: outputs begin at `first`.
 Result<void> batch_norm_training(Context& context, const Args& args, size_t first, Tensor* mean,
@@ -168,40 +217,52 @@ Result<void> batch_norm_training(Context& context, const Args& args, size_t firs
     PTERON_TRY(args.tensor(i).resize(size));
   }
   if (in.numel() == 0) return kernel_error("batch norm of " + args.describe(0) + " in training");
-  double* e = load_all<double>(context, in);
-  const double* w = weight ? load_all<double>(context, *weight) : nullptr;
-  const double* b = bias ? load_all<double>(context, *bias) : nullptr;
-  const auto count = static_cast<size_t>(channels);
-  double* means = context.scratch_array<double>(count);
-  double* rstds = context.scratch_array<double>(count);
-  double* running_mean = mean ? load_all<double>(context, *mean) : nullptr;
-  double* running_variance = variance ? load_all<double>(context, *variance) : nullptr;
-  int64_t inner = 1;
-  for (int d = 2; d < in.rank(); ++d) inner *= in.size(d);
-  const auto elements = static_cast<double>(in.size(0) * inner);
-  for (int64_t c = 0; c < channels; ++c) {
-    const auto each = [&](auto&& visit) {
-      for (int64_t n = 0; n < in.size(0); ++n) {
-        for (int64_t k = 0; k < inner; ++k) visit(e[(n * channels + c) * inner + k]);
+  return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
+    using C = decltype(type);
+    const C* x = elements<C>(context, in);
+    const C* w = weight ? elements<C>(context, *weight) : nullptr;
+    const C* b = bias ? elements<C>(context, *bias) : nullptr;
+    Results<C> results(context, out);
+    C* y = results.data();
+    const auto count = static_cast<size_t>(channels);
+    double* means = context.scratch_array<double>(count);
+    double* rstds = context.scratch_array<double>(count);
+    double* running_mean = mean ? load_all<double>(context, *mean) : nullptr;
+    double* running_variance = variance ? load_all<double>(context, *variance) : nullptr;
+    int64_t inner = 1;
+    for (int d = 2; d < in.rank(); ++d) inner *= in.size(d);
+    const int64_t batch = in.size(0);
+    const auto whole = static_cast<double>(batch * inner);
+    context.parallel(count, 1, [=](size_t begin, size_t end) {
+      for (auto c = static_cast<int64_t>(begin); c < static_cast<int64_t>(end); ++c) {
+        const auto plane = [=](int64_t n) { return (n * channels + c) * inner; };
+        double sum = 0;
+        double squares = 0;
+        for (int64_t n = 0; n < batch; ++n) sum += moments(x + plane(n), inner).mean;
+        const double center = sum / static_cast<double>(batch);
+        for (int64_t n = 0; n < batch; ++n) {
+          const Moments own = moments(x + plane(n), inner);
+          squares +=
+              own.squares + static_cast<double>(inner) * (own.mean - center) * (own.mean - center);
+        }
+        means[c] = center;
+        rstds[c] = 1 / std::sqrt(squares / whole + epsilon);
+        for (int64_t n = 0; n < batch; ++n) {
+          scale_row(x + plane(n), y + plane(n), inner, static_cast<C>(center),
+                    static_cast<C>(rstds[c]) * (w ? w[c] : C(1)), b ? b[c] : C(0));
+        }
+        if (running_mean) running_mean[c] += momentum * (center - running_mean[c]);
+        if (running_variance)
+          running_variance[c] += momentum * (squares / (whole - 1) - running_variance[c]);
       }
-    };
-    double sum = 0;
-    each([&](double x) { sum += x; });
-    means[c] = sum / elements;
-    double squares = 0;
-    each([&](double x) { squares += (x - means[c]) * (x - means[c]); });
-    rstds[c] = 1 / std::sqrt(squares / elements + epsilon);
-    each([&](double& x) { x = (x - means[c]) * rstds[c] * (w ? w[c] : 1) + (b ? b[c] : 0); });
-    if (running_mean) running_mean[c] += momentum * (means[c] - running_mean[c]);
-    if (running_variance)
-      running_variance[c] += momentum * (squares / (elements - 1) - running_variance[c]);
-  }
-  store_all(e, out);
-  store_all(means, args.tensor(first + 1));
-  store_all(rstds, args.tensor(first + 2));
-  if (mean) store_all(running_mean, *mean);
-  if (variance) store_all(running_variance, *variance);
-  return {};
+    });
+    results.store();
+    store_all(means, args.tensor(first + 1));
+    store_all(rstds, args.tensor(first + 2));
+    if (mean) store_all(running_mean, *mean);
+    if (variance) store_all(running_variance, *variance);
+    return {};
+  });
 }
 
 Result<void> batch_norm_with_statistics(Context& context, const Args& args, const Kernel& self) {
@@ -218,45 +279,17 @@ Result<void> batch_norm_without_statistics(Context& context, const Args& args, c
   return batch_norm_training(context, args, 6, nullptr, nullptr, 0, args.real(5));
 }
 
-// Mean and 1 / deviation of a run.
-template <typename C>
-std::pair<double, double> moments(const C* x, int64_t size, double epsilon) {
-  double sum = 0;
-  double squares = 0;
-  const auto count = static_cast<double>(size);
-  if constexpr (std::is_same_v<C, float>) {
-    const VectorFunctions& vector = vector_functions();
-    sum = static_cast<double>(vector.sum(x, size));
-    // The mean as a float, and what that leaves out put right.
-    const auto middle = static_cast<float>(sum / count);
-    const double off = sum / count - static_cast<double>(middle);
-    squares = static_cast<double>(vector.sum_of_squares(x, middle, size)) - count * off * off;
-  } else {
-    for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(x[i]);
-    const double mean = sum / count;
-    for (int64_t i = 0; i < size; ++i)
-      squares += (static_cast<double>(x[i]) - mean) * (static_cast<double>(x[i]) - mean);
-  }
-  return {sum / count, 1 / std::sqrt(squares / count + epsilon)};
-}
-
-// Normalizes runs of `size` elements of x into y. factor and term are called with the element's
-// index.
-template <typename C, typename Factor, typename Term>
+// Normalizes runs of `size` elements of x into y: scale(run, from, to, mean, 1 / deviation).
+template <typename C, typename Scale>
 void normalize(Context& context, const C* x, C* y, int64_t rows, int64_t size, double epsilon,
-               C* means, C* rstds, Factor&& factor, Term&& term) {
+               C* means, C* rstds, Scale&& scale) {
   const auto grain = static_cast<size_t>(8192 / std::max<int64_t>(size, 1) + 1);
   context.parallel(static_cast<size_t>(rows), grain, [&](size_t begin, size_t end) {
     for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
-      const C* from = x + r * size;
-      C* to = y + r * size;
-      const auto [mean, rstd] = moments(from, size, epsilon);
+      const auto [mean, squares] = moments(x + r * size, size);
       means[r] = static_cast<C>(mean);
-      rstds[r] = static_cast<C>(rstd);
-      const auto m = static_cast<C>(mean);
-      const auto s = static_cast<C>(rstd);
-      for (int64_t i = 0; i < size; ++i)
-        to[i] = (from[i] - m) * s * factor(r * size + i) + term(r * size + i);
+      rstds[r] = static_cast<C>(1 / std::sqrt(squares / static_cast<double>(size) + epsilon));
+      scale(r, x + r * size, y + r * size, means[r], rstds[r]);
     }
   });
 }
@@ -305,10 +338,13 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
     const int64_t rows = in.numel() / size;
     C* means = context.scratch_array<C>(static_cast<size_t>(rows));
     C* rstds = context.scratch_array<C>(static_cast<size_t>(rows));
-    normalize(
-        context, x, results.data(), rows, size, epsilon, means, rstds,
-        [=](int64_t i) { return w ? w[i % size] : C(1); },
-        [=](int64_t i) { return b ? b[i % size] : C(0); });
+    const C* factors = w ? w : constant_row(context, size, C(1));
+    const C* terms = b ? b : constant_row(context, size, C(0));
+    normalize(context, x, results.data(), rows, size, epsilon, means, rstds,
+              [=](int64_t, const C* from, C* to, C mean, C rstd) {
+                for (int64_t i = 0; i < size; ++i)
+                  to[i] = (from[i] - mean) * rstd * factors[i] + terms[i];
+              });
     results.store();
     store_all(means, args.tensor(6));
     store_all(rstds, args.tensor(7));
@@ -350,10 +386,15 @@ Result<void> group_norm(Context& context, const Args& args, const Kernel&) {
     C* means = context.scratch_array<C>(static_cast<size_t>(rows));
     C* rstds = context.scratch_array<C>(static_cast<size_t>(rows));
     const int64_t channels = in.size(1);
-    normalize(
-        context, x, results.data(), rows, size, epsilon, means, rstds,
-        [=](int64_t i) { return w ? w[i / inner % channels] : C(1); },
-        [=](int64_t i) { return b ? b[i / inner % channels] : C(0); });
+    const int64_t own = channels / groups;
+    normalize(context, x, results.data(), rows, size, epsilon, means, rstds,
+              [=](int64_t r, const C* from, C* to, C mean, C rstd) {
+                for (int64_t k = 0; k < own; ++k) {
+                  const int64_t c = r % groups * own + k;
+                  scale_row(from + k * inner, to + k * inner, inner, mean, rstd * (w ? w[c] : C(1)),
+                            b ? b[c] : C(0));
+                }
+              });
     results.store();
     store_all(means, args.tensor(9));
     store_all(rstds, args.tensor(10));

@@ -43,6 +43,15 @@ Result<void> resize_planes(Planes& planes, const Spatial& out, int dims, Tensor&
   return tensor.resize({planes.shape.data(), planes.rank});
 }
 
+// Calls pool(plane) for each plane, of which some share a thread.
+template <typename Pool>
+void each_plane(Context& context, const Planes& planes, int64_t out_size, Pool&& pool) {
+  const auto grain = static_cast<size_t>(4096 / std::max<int64_t>(out_size, 1) + 1);
+  context.parallel(static_cast<size_t>(planes.count), grain, [&](size_t begin, size_t end) {
+    for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) pool(i);
+  });
+}
+
 struct Windows {
   Spatial kernel{}, stride{}, pad{}, dilation{1, 1, 1}, out{};
 };
@@ -129,15 +138,18 @@ Result<void> max_pool(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(indices.resize(out.sizes()));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C* x = load_all<C>(context, in);
-    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
-    int64_t* k = context.scratch_array<int64_t>(static_cast<size_t>(out.numel()));
+    const C* x = elements<C>(context, in);
+    Results<C> values(context, out);
+    Results<int64_t> places(context, indices);
+    C* y = values.data();
+    int64_t* k = places.data();
     const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
     const int64_t out_size = w.out[0] * w.out[1] * w.out[2];
-    for (int64_t i = 0; i < planes.count; ++i)
+    each_plane(context, planes, out_size, [&](int64_t i) {
       max_pool_plane(planes, w, x + i * in_size, y + i * out_size, k + i * out_size);
-    store_all(y, out);
-    store_all(k, indices);
+    });
+    values.store();
+    places.store();
     return {};
   });
 }
@@ -163,11 +175,12 @@ Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(resize_planes(planes, w.out, kDims, out));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C* x = load_all<C>(context, in);
-    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    const C* x = elements<C>(context, in);
+    Results<C> results(context, out);
+    C* y = results.data();
     const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
     const int64_t out_size = w.out[0] * w.out[1] * w.out[2];
-    for (int64_t i = 0; i < planes.count; ++i) {
+    each_plane(context, planes, out_size, [&](int64_t i) {
       for_each_window(
           planes, w,
           [&](int64_t at, const Spatial& position, const Spatial& first, const Spatial& past) {
@@ -187,8 +200,8 @@ Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
             y[i * out_size + at] = static_cast<C>(
                 sum / static_cast<C>(divisor ? *divisor : std::max<int64_t>(count, 1)));
           });
-    }
-    store_all(y, out);
+    });
+    results.store();
     return {};
   });
 }
@@ -212,19 +225,23 @@ Result<void> max_pool_backward(Context& context, const Args& args, const Kernel&
   PTERON_TRY(out.resize(in.sizes()));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C* g = load_all<C>(context, gradient);
-    const int64_t* at = load_all<int64_t>(context, indices);
-    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    const C* g = elements<C>(context, gradient);
+    const int64_t* at = elements<int64_t>(context, indices);
+    Results<C> results(context, out);
+    C* y = results.data();
     std::fill_n(y, out.numel(), C(0));
     const int64_t size = planes.in[1] * planes.in[2];
     const int64_t windows = planes.count > 0 ? gradient.numel() / planes.count : 0;
-    for (int64_t i = 0; i < gradient.numel(); ++i) {
-      if (at[i] < 0 || at[i] >= size)
-        return kernel_error("index " + std::to_string(at[i]) + " in argument 7 of a plane of " +
-                            std::to_string(size));
-      y[i / windows * size + at[i]] += g[i];
+    for (int64_t i = 0; i < planes.count; ++i) {
+      C* plane = y + i * size;
+      for (int64_t k = i * windows; k < (i + 1) * windows; ++k) {
+        if (at[k] < 0 || at[k] >= size)
+          return kernel_error("index " + std::to_string(at[k]) + " in argument 7 of a plane of " +
+                              std::to_string(size));
+        plane[at[k]] += g[k];
+      }
     }
-    store_all(y, out);
+    results.store();
     return {};
   });
 }
@@ -251,6 +268,18 @@ void for_each_part(const Planes& planes, const Spatial& out, const C* in, Take&&
   }
 }
 
+// By four chains at a time, that the processor need not wait for each addition.
+template <typename C>
+C sum_of(const C* e, int64_t n) {
+  C sums[4]{};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (int64_t k = 0; k < 4; ++k) sums[k] += e[i + k];
+  }
+  for (; i < n; ++i) sums[0] += e[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 template <int kDims, bool kMax>
 Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
@@ -269,27 +298,28 @@ Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
   }
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    const C* x = load_all<C>(context, in);
-    C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+    const C* x = elements<C>(context, in);
+    Results<C> results(context, out);
+    C* y = results.data();
     int64_t* indices = context.scratch_array<int64_t>(static_cast<size_t>(out.numel()));
     const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
     const int64_t out_size = size[0] * size[1] * size[2];
-    for (int64_t i = 0; i < planes.count; ++i) {
+    each_plane(context, planes, out_size, [&](int64_t i) {
       for_each_part(planes, size, x + i * in_size,
                     [&](int64_t at, Part pz, Part py, Part px, const C* plane) {
                       C value = 0;
                       int64_t index = -1;
                       for (int64_t z = pz.first; z < pz.past; ++z) {
                         for (int64_t yy = py.first; yy < py.past; ++yy) {
-                          for (int64_t xx = px.first; xx < px.past; ++xx) {
-                            const int64_t k = (z * planes.in[1] + yy) * planes.in[2] + xx;
-                            if constexpr (kMax) {
-                              if (index < 0 || plane[k] > value || is_nan(plane[k])) {
-                                value = plane[k];
-                                index = k;
-                              }
-                            } else {
-                              value += plane[k];
+                          const int64_t row = (z * planes.in[1] + yy) * planes.in[2];
+                          if constexpr (!kMax) {
+                            value += sum_of(plane + row + px.first, px.past - px.first);
+                            continue;
+                          }
+                          for (int64_t k = row + px.first; k < row + px.past; ++k) {
+                            if (index < 0 || plane[k] > value || is_nan(plane[k])) {
+                              value = plane[k];
+                              index = k;
                             }
                           }
                         }
@@ -300,8 +330,8 @@ Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
                           kMax ? value : static_cast<C>(value / static_cast<C>(count));
                       indices[i * out_size + at] = index;
                     });
-    }
-    store_all(y, out);
+    });
+    results.store();
     if constexpr (kMax) store_all(indices, args.tensor(3));
     return {};
   });

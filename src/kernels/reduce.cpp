@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "kernels/element.h"
+#include "kernels/moments.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 
 namespace pteron {
 namespace {
@@ -30,14 +32,25 @@ struct Folding {
   Shape shape;        // Of the output.
   // Strides and sizes of the kept and the folded dimensions, in logical order.
   std::vector<int64_t> kept_sizes, kept_strides, folded_sizes, folded_strides;
+  // Whether memory is [outputs / inner, count, inner], as it is where a row-major tensor's folded
+  // dimensions follow each other.
+  bool is_plain;
+  int64_t inner = 1;
 
-  Folding(const Tensor& in, uint32_t mask, bool keep) {
+  Folding(const Tensor& in, uint32_t mask, bool keep) : is_plain(in.is_row_major()) {
+    bool begun = false;
+    bool ended = false;
     for (int d = 0; d < in.rank(); ++d) {
       const bool folded = mask & (uint32_t{1} << d);
       (folded ? folded_sizes : kept_sizes).push_back(in.size(d));
       (folded ? folded_strides : kept_strides).push_back(in.strides()[static_cast<size_t>(d)]);
       (folded ? count : outputs) *= in.size(d);
       if (!folded || keep) shape.sizes[shape.rank++] = folded ? 1 : in.size(d);
+      if (in.size(d) == 1) continue;
+      is_plain = is_plain && !(folded && ended);
+      begun = begun || folded;
+      ended = begun && !folded;
+      if (ended) inner *= in.size(d);
     }
   }
 
@@ -51,9 +64,104 @@ struct Folding {
     return at;
   }
 
-  // Calls fold(output, elements) with a dense copy of each output's elements.
+  // Calls fold(output, elements) with each output's elements as a dense array. Calls may come from
+  // several threads, each output's once.
   template <typename C, typename Fold>
   void run(Context& context, const Tensor& in, Fold&& fold) const {
+    if (outputs == 0) return;
+    if (!is_plain) return run_strided<C>(context, in, fold);
+    if (inner == 1 && is_stored_as<C>(in.dtype())) {
+      const auto grain = static_cast<size_t>(8192 / std::max<int64_t>(count, 1) + 1);
+      context.parallel(static_cast<size_t>(outputs), grain, [&](size_t begin, size_t end) {
+        for (auto o = static_cast<int64_t>(begin); o < static_cast<int64_t>(end); ++o)
+          fold(o, static_cast<const C*>(in.raw()) + o * count);
+      });
+      return;
+    }
+    // Some columns at a time are copied side by side.
+    const int64_t most = std::min<int64_t>(inner, kColumns);
+    const int64_t blocks = (inner + most - 1) / most;
+    in_slices<C>(context, outputs / inner * blocks, count * most, [&](int64_t task, C* columns) {
+      const int64_t first = task % blocks * most;
+      const int64_t width = std::min(most, inner - first);
+      const int64_t base = task / blocks * count * inner + first;
+      if (width == 1 && inner == 1) {
+        load(in.dtype(), in.raw(), base, 1, count, columns);
+      } else {
+        C row[kColumns];
+        for (int64_t r = 0; r < count; ++r) {
+          load(in.dtype(), in.raw(), base + r * inner, 1, width, row);
+          for (int64_t c = 0; c < width; ++c) columns[c * count + r] = row[c];
+        }
+      }
+      for (int64_t c = 0; c < width; ++c)
+        fold(task / blocks * inner + first + c, static_cast<const C*>(columns + c * count));
+    });
+  }
+
+  // For folds that take their elements one by one: results[output] is the first element, joined
+  // with the others by fold.join(sum, element). Rows are read as they lie. Only if is_plain, and
+  // there are elements.
+  template <typename C, typename Fold>
+  void run_rows(Context& context, const Tensor& in, C* results, const Fold& fold) const {
+    constexpr int64_t kWidth = 512;
+    constexpr int64_t kRows = 64;  // Summed by themselves, so that rounding does not add up.
+    const int64_t blocks = (inner + kWidth - 1) / kWidth;
+    const int64_t tasks = outputs / inner * blocks;
+    const auto grain = static_cast<size_t>(16384 / (count * std::min(inner, kWidth)) + 1);
+    context.parallel(static_cast<size_t>(tasks), grain, [&](size_t begin, size_t end) {
+      for (auto task = static_cast<int64_t>(begin); task < static_cast<int64_t>(end); ++task) {
+        const int64_t first = task % blocks * kWidth;
+        const int64_t width = std::min(kWidth, inner - first);
+        C* total = results + task / blocks * inner + first;
+        const int64_t base = task / blocks * count * inner + first;
+        C part[kWidth];
+        C copy[kWidth];
+        for (int64_t r = 0; r < count; ++r) {
+          const C* row = copy;
+          if (is_stored_as<C>(in.dtype()))
+            row = static_cast<const C*>(in.raw()) + base + r * inner;
+          else
+            load(in.dtype(), in.raw(), base + r * inner, 1, width, copy);
+          if (r % kRows == 0) {
+            if (r > kRows) join(fold, total, part, width);
+            if (r == kRows) std::copy_n(part, width, total);
+            std::copy_n(row, width, part);
+          } else {
+            join(fold, part, row, width);
+          }
+        }
+        if (count > kRows)
+          join(fold, total, part, width);
+        else
+          std::copy_n(part, width, total);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kColumns = 16;
+
+  template <typename C, typename Fold>
+  static void join(const Fold& fold, C* total, const C* row, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) total[i] = fold.join(total[i], row[i]);
+  }
+
+  // Calls body(task, buffer) with a buffer that no other thread uses.
+  template <typename C, typename Body>
+  static void in_slices(Context& context, int64_t tasks, int64_t size, Body&& body) {
+    const int64_t slices = std::min<int64_t>(tasks, tasks * size < 16384 ? 1 : 16);
+    C* buffers = context.scratch_array<C>(static_cast<size_t>(slices * size));
+    context.parallel(static_cast<size_t>(slices), 1, [&](size_t begin, size_t end) {
+      for (auto slice = static_cast<int64_t>(begin); slice < static_cast<int64_t>(end); ++slice) {
+        for (int64_t task = tasks * slice / slices; task < tasks * (slice + 1) / slices; ++task)
+          body(task, buffers + slice * size);
+      }
+    });
+  }
+
+  template <typename C, typename Fold>
+  void run_strided(Context& context, const Tensor& in, Fold&& fold) const {
     C* elements = context.scratch_array<C>(static_cast<size_t>(count));
     // The last folded dimension is read as a run; the ones before it are walked.
     const int64_t run_length = folded_sizes.empty() ? 1 : folded_sizes.back();
@@ -64,7 +172,7 @@ struct Folding {
         load(in.dtype(), in.raw(), base + offset(i, folded_sizes, folded_strides), run_stride,
              run_length, elements + i);
       }
-      fold(o, elements);
+      fold(o, static_cast<const C*>(elements));
     }
   }
 };
@@ -74,7 +182,8 @@ Result<void> check_numbers(const Tensor& in, const Tensor& out) {
   return {};
 }
 
-// Folds each output's elements with fold(elements, count) -> C, computing in `compute`.
+// Folds each output's elements with fold(elements, count) -> C, computing in `compute`. A fold that
+// also has join() and finish() need not have them side by side.
 template <typename Fold>
 Result<void> fold_dims(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
                        DType compute, Fold&& fold) {
@@ -84,6 +193,15 @@ Result<void> fold_dims(Context& context, const Tensor& in, Tensor& out, uint32_t
   return with_compute_type(compute, [&](auto type) -> Result<void> {
     using C = decltype(type);
     C* results = context.scratch_array<C>(static_cast<size_t>(folding.outputs));
+    if constexpr (requires { fold.join(C(), C()); }) {
+      if (folding.is_plain && folding.inner > 1 && folding.count > 0 && folding.outputs > 0) {
+        folding.run_rows(context, in, results, fold);
+        for (int64_t o = 0; o < folding.outputs; ++o)
+          results[o] = fold.finish(results[o], folding.count);
+        store_all(results, out);
+        return {};
+      }
+    }
     folding.run<C>(context, in, [&](int64_t o, const C* elements) {
       results[o] = static_cast<C>(fold(elements, folding.count));
     });
@@ -92,22 +210,53 @@ Result<void> fold_dims(Context& context, const Tensor& in, Tensor& out, uint32_t
   });
 }
 
-// Pairwise, so that rounding errors grow with the logarithm of the length.
-template <typename C>
-C sum_of(const C* elements, int64_t n) {
-  if constexpr (std::is_same_v<C, int64_t>) {
-    uint64_t sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += static_cast<uint64_t>(elements[i]);
-    return static_cast<int64_t>(sum);
-  } else {
-    if (n <= 64) {
-      C sum = 0;
-      for (int64_t i = 0; i < n; ++i) sum += elements[i];
-      return sum;
-    }
-    return sum_of(elements, n / 2) + sum_of(elements + n / 2, n - n / 2);
+// Joins elements by several chains at a time, that the processor need not wait for each.
+template <typename C, typename Join>
+C join_all(const C* e, int64_t n, C start, Join&& join) {
+  constexpr int64_t kChains = 16;
+  C parts[kChains];
+  std::fill_n(parts, kChains, start);
+  int64_t i = 0;
+  for (; i + kChains <= n; i += kChains) {
+    for (int64_t k = 0; k < kChains; ++k) parts[k] = join(parts[k], e[i + k]);
   }
+  for (; i < n; ++i) parts[0] = join(parts[0], e[i]);
+  for (int64_t k = 1; k < kChains; ++k) parts[0] = join(parts[0], parts[k]);
+  return parts[0];
 }
+
+// Integers wrap. Long runs of others by blocks, so that rounding errors do not add up.
+struct Sum {
+  template <typename C>
+  C join(C a, C b) const {
+    if constexpr (std::is_same_v<C, int64_t>)
+      return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return a + b;
+  }
+  template <typename C>
+  C finish(C sum, int64_t) const {
+    return sum;
+  }
+  template <typename C>
+  C operator()(const C* e, int64_t n) const {
+    if constexpr (std::is_same_v<C, float>) return vector_functions().sum(e, n);
+    constexpr int64_t kBlock = 1024;
+    if (n <= kBlock) return join_all(e, n, C(0), [this](C a, C b) { return join(a, b); });
+    const int64_t half = n / 2;
+    return join((*this)(e, half), (*this)(e + half, n - half));
+  }
+};
+struct Mean : Sum {
+  template <typename C>
+  C finish(C sum, int64_t n) const {
+    return static_cast<C>(sum / static_cast<C>(n));
+  }
+  template <typename C>
+  C operator()(const C* e, int64_t n) const {
+    return finish(Sum::operator()(e, n), n);
+  }
+};
 
 DType sum_type(const Tensor& in, const Tensor& out) { return promote(in.dtype(), out.dtype()); }
 
@@ -115,17 +264,13 @@ Result<void> sum_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
   PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
-  return fold_dims(context, in, out, mask, args.boolean(2), sum_type(in, out),
-                   [](const auto* e, int64_t n) { return sum_of(e, n); });
+  return fold_dims(context, in, out, mask, args.boolean(2), sum_type(in, out), Sum());
 }
 
 Result<void> mean_of(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep) {
   const DType type = is_float(in.dtype()) ? in.dtype() : out.dtype();
   if (!is_float(type)) return kernel_error("a mean of integers");
-  return fold_dims(context, in, out, mask, keep, type, [](const auto* e, int64_t n) {
-    return static_cast<std::remove_cvref_t<decltype(*e)>>(
-        sum_of(e, n) / static_cast<std::remove_cvref_t<decltype(*e)>>(n == 0 ? 0 : n));
-  });
+  return fold_dims(context, in, out, mask, keep, type, Mean());
 }
 
 Result<void> mean_(Context& context, const Args& args, const Kernel&) {
@@ -138,16 +283,42 @@ Result<void> mean_all(Context& context, const Args& args, const Kernel&) {
   return mean_of(context, in, args.tensor(2), (uint32_t{1} << in.rank()) - 1, false);
 }
 
-// Where the greatest (or least) element is; NaN is both.
-template <bool kMax, typename C>
-int64_t extreme(const C* elements, int64_t n) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < n; ++i) {
-    if (is_nan(elements[best])) break;
-    if (is_nan(elements[i]) || (kMax ? elements[i] > elements[best] : elements[i] < elements[best]))
-      best = i;
+// The greatest (or least) element; NaN is both.
+template <bool kMax>
+struct Extreme {
+  template <typename C>
+  C join(C a, C b) const {
+    // Without branches, so that it can be done in vectors; b != b: NaN.
+    const bool takes = static_cast<bool>(static_cast<int>(kMax ? b > a : b < a) |
+                                         static_cast<int>(b != b));  // NOLINT
+    return takes ? b : a;
   }
-  return best;
+  template <typename C>
+  C finish(C value, int64_t) const {
+    return value;
+  }
+  template <typename C>
+  C operator()(const C* e, int64_t n) const {
+    if constexpr (kMax && std::is_same_v<C, float>) return vector_functions().maximum(e, n);
+    return join_all(e, n, e[0], [this](C a, C b) { return join(a, b); });
+  }
+};
+
+// Where it is first.
+template <bool kMax, typename C>
+int64_t extreme(const C* e, int64_t n) {
+  const C value = Extreme<kMax>()(e, n);
+  int64_t at = 0;
+  constexpr int64_t kBlock = 32;
+  for (; at + kBlock <= n; at += kBlock) {
+    int found = 0;
+    for (int64_t k = 0; k < kBlock; ++k)
+      found |= static_cast<int>(e[at + k] == value) |
+               static_cast<int>(e[at + k] != e[at + k]);  // NOLINT
+    if (found) break;
+  }
+  while (at + 1 < n && (is_nan(value) ? !is_nan(e[at]) : e[at] != value)) ++at;
+  return at;
 }
 
 Result<void> require_elements(const Folding& folding, const char* what) {
@@ -161,8 +332,7 @@ Result<void> extreme_values(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), in.rank()));
   PTERON_TRY(require_elements(Folding(in, mask, false), kMax ? "amax" : "amin"));
-  return fold_dims(context, in, args.tensor(3), mask, args.boolean(2), in.dtype(),
-                   [](const auto* e, int64_t n) { return e[extreme<kMax>(e, n)]; });
+  return fold_dims(context, in, args.tensor(3), mask, args.boolean(2), in.dtype(), Extreme<kMax>());
 }
 
 template <bool kMax>
@@ -170,7 +340,7 @@ Result<void> extreme_all(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.numel() == 0) return kernel_error("an extreme of no elements");
   return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
-                   [](const auto* e, int64_t n) { return e[extreme<kMax>(e, n)]; });
+                   Extreme<kMax>());
 }
 
 // The index along the folded dimension.
@@ -197,7 +367,7 @@ Result<void> extreme_index(Context& context, const Args& args, const Kernel&) {
   });
 }
 
-// Values and indices along one dimension; pick(elements, count) says which element.
+// Values and indices along one dimension; pick(output, elements, count) says which element.
 template <typename Pick>
 Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick) {
   const Tensor& in = args.tensor(0);
@@ -215,7 +385,7 @@ Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick)
     C* v = context.scratch_array<C>(static_cast<size_t>(folding.outputs));
     int64_t* k = context.scratch_array<int64_t>(static_cast<size_t>(folding.outputs));
     folding.run<C>(context, in, [&](int64_t o, const C* e) {
-      k[o] = pick(e, folding.count);
+      k[o] = pick(o, e, folding.count);
       v[o] = e[k[o]];
     });
     store_all(v, values);
@@ -227,41 +397,69 @@ Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick)
 template <bool kMax>
 Result<void> extreme_dim(Context& context, const Args& args, const Kernel&) {
   return values_and_indices(context, args,
-                            [](const auto* e, int64_t n) { return extreme<kMax>(e, n); });
+                            [](int64_t, const auto* e, int64_t n) { return extreme<kMax>(e, n); });
 }
 
 // The lower of the two middle elements; NaN if there is one.
 template <typename C>
-int64_t median_index(const C* elements, int64_t n) {
-  std::vector<int64_t> order(static_cast<size_t>(n));
+int64_t median_index(const C* elements, int64_t n, int64_t* order) {
   for (int64_t i = 0; i < n; ++i) {
     if (is_nan(elements[i])) return i;
-    order[static_cast<size_t>(i)] = i;
+    order[i] = i;
   }
-  const auto middle = order.begin() + (n - 1) / 2;
-  std::nth_element(order.begin(), middle, order.end(), [&](int64_t a, int64_t b) {
+  int64_t* middle = order + (n - 1) / 2;
+  std::nth_element(order, middle, order + n, [&](int64_t a, int64_t b) {
     return elements[a] < elements[b] || (elements[a] == elements[b] && a < b);
   });
   return *middle;
 }
 
 Result<void> median_dim(Context& context, const Args& args, const Kernel&) {
-  return values_and_indices(context, args,
-                            [](const auto* e, int64_t n) { return median_index(e, n); });
+  int64_t* orders = context.scratch_array<int64_t>(static_cast<size_t>(args.tensor(0).numel()));
+  return values_and_indices(context, args, [=](int64_t o, const auto* e, int64_t n) {
+    return median_index(e, n, orders + o * n);
+  });
 }
 
 Result<void> median_all(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   if (in.numel() == 0 && !is_float(in.dtype())) return kernel_error("a median of no elements");
+  int64_t* order = context.scratch_array<int64_t>(static_cast<size_t>(in.numel()));
   return fold_dims(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, in.dtype(),
-                   [](const auto* e, int64_t n) {
+                   [order](const auto* e, int64_t n) {
                      using C = std::remove_cvref_t<decltype(*e)>;
-                     return n > 0 ? e[median_index(e, n)] : std::numeric_limits<C>::quiet_NaN();
+                     return n > 0 ? e[median_index(e, n, order)]
+                                  : std::numeric_limits<C>::quiet_NaN();
                    });
+}
+
+// The same for bools that lie side by side, as bytes.
+Result<void> truth_of_bytes(Context& context, const Tensor& in, Tensor& out, const Folding& folding,
+                            bool all) {
+  PTERON_TRY(out.resize(folding.shape.span()));
+  int64_t* results = context.scratch_array<int64_t>(static_cast<size_t>(folding.outputs));
+  const int64_t count = folding.count;
+  for (int64_t o = 0; o < folding.outputs; ++o) {
+    const uint8_t* e = in.data<const uint8_t>() + o * count;
+    bool decided = false;
+    constexpr int64_t kBlock = 1024;
+    for (int64_t i = 0; i < count && !decided; i += kBlock) {
+      uint8_t any = 0;
+      const int64_t end = std::min(i + kBlock, count);
+      for (int64_t k = i; k < end; ++k) any |= static_cast<uint8_t>(all ? e[k] == 0 : e[k] != 0);
+      decided = any != 0;
+    }
+    results[o] = decided != all;
+  }
+  store_all(results, out);
+  return {};
 }
 
 Result<void> truth(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
                    bool all) {
+  const Folding folding(in, mask, keep);
+  if (in.dtype() == DType::Bool && is_number(out.dtype()) && folding.is_plain && folding.inner == 1)
+    return truth_of_bytes(context, in, out, folding, all);
   return fold_dims(context, in, out, mask, keep, in.dtype(), [all](const auto* e, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       if ((e[i] != 0) != all) return !all;
@@ -286,31 +484,36 @@ Result<void> truth_all(Context& context, const Args& args, const Kernel&) {
   return truth(context, in, args.tensor(1), (uint32_t{1} << in.rank()) - 1, false, kAll);
 }
 
-template <typename C>
-C product_of(const C* e, int64_t n) {
-  if constexpr (std::is_same_v<C, int64_t>) {
-    uint64_t product = 1;
-    for (int64_t i = 0; i < n; ++i) product *= static_cast<uint64_t>(e[i]);
-    return static_cast<int64_t>(product);
-  } else {
-    C product = 1;
-    for (int64_t i = 0; i < n; ++i) product *= e[i];
+struct Product {
+  template <typename C>
+  C join(C a, C b) const {
+    if constexpr (std::is_same_v<C, int64_t>)
+      return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
+  }
+  template <typename C>
+  C finish(C product, int64_t) const {
     return product;
   }
-}
+  template <typename C>
+  C operator()(const C* e, int64_t n) const {
+    return join_all(e, n, C(1), [this](C a, C b) { return join(a, b); });
+  }
+};
 Result<void> prod_dim(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
   PTERON_ASSIGN(const int dim, read_dim(args, 1, in.rank()));
   return fold_dims(context, in, out, in.rank() > 0 ? uint32_t{1} << dim : 0, args.boolean(2),
-                   sum_type(in, out), [](const auto* e, int64_t n) { return product_of(e, n); });
+                   sum_type(in, out), Product());
 }
 
 Result<void> prod_all(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(2);
   return fold_dims(context, in, out, (uint32_t{1} << in.rank()) - 1, false, sum_type(in, out),
-                   [](const auto* e, int64_t n) { return product_of(e, n); });
+                   Product());
 }
 
 // The k greatest (or least) elements along a dimension, in order; NaN is the greatest.
@@ -387,16 +590,11 @@ Result<void> allclose_(Context& context, const Args& args, const Kernel&) {
 Result<void> variance_of(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
                          double correction) {
   if (!is_float(in.dtype())) return kernel_error("a variance of " + in.describe());
-  return fold_dims(
-      context, in, out, mask, keep, in.dtype(), [correction](const auto* e, int64_t n) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(e[i]);
-        const double center = sum / static_cast<double>(n);
-        double squares = 0;
-        for (int64_t i = 0; i < n; ++i)
-          squares += (static_cast<double>(e[i]) - center) * (static_cast<double>(e[i]) - center);
-        return squares / std::max(0.0, static_cast<double>(n) - correction);
-      });
+  return fold_dims(context, in, out, mask, keep, in.dtype(),
+                   [correction](const auto* e, int64_t n) {
+                     const double squares = moments(e, n).squares;
+                     return squares / std::max(0.0, static_cast<double>(n) - correction);
+                   });
 }
 
 Result<void> var_correction(Context& context, const Args& args, const Kernel&) {
@@ -433,19 +631,29 @@ Result<void> cumsum_(Context& context, const Args& args, const Kernel&) {
   if (in.numel() == 0) return {};
   return with_compute_type(sum_type(in, out), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    C* e = load_all<C>(context, in);
+    const C* x = elements<C>(context, in);
+    Results<C> results(context, out);
+    C* y = results.data();
     int64_t inner = 1;
     for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
     const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
-    for (int64_t i = 0; i < in.numel(); ++i) {
-      if (i / inner % size == 0) continue;
-      if constexpr (std::is_same_v<C, int64_t>)
-        e[i] =
-            static_cast<int64_t>(static_cast<uint64_t>(e[i]) + static_cast<uint64_t>(e[i - inner]));
-      else
-        e[i] += e[i - inner];
-    }
-    store_all(e, out);
+    const auto runs = static_cast<size_t>(in.numel() / (size * inner));
+    const auto grain = static_cast<size_t>(16384 / (size * inner) + 1);
+    context.parallel(runs, grain, [=](size_t begin, size_t end) {
+      const Sum sum;
+      for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
+        const C* from = x + r * size * inner;
+        C* to = y + r * size * inner;
+        if (inner == 1) {
+          C total = 0;
+          for (int64_t i = 0; i < size; ++i) to[i] = total = sum.join(total, from[i]);
+          continue;
+        }
+        std::copy_n(from, inner, to);
+        for (int64_t i = inner; i < size * inner; ++i) to[i] = sum.join(to[i - inner], from[i]);
+      }
+    });
+    results.store();
     return {};
   });
 }

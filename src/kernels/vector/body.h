@@ -12,6 +12,7 @@
 #include <utility>
 #include <xsimd/xsimd.hpp>
 
+#include "base/half.h"
 #include "kernels/vector/functions.h"
 
 namespace pteron {
@@ -141,6 +142,15 @@ void map(const float* in, float* out, int64_t n, F&& f) {
         std::memcpy(out + i, edge, static_cast<size_t>(m) * sizeof(float));
       });
 }
+
+#if defined(__F16C__)
+// As the vectors do it, so that an element's place makes no difference.
+float half_as_float(uint16_t bits) { return _cvtsh_ss(bits); }
+uint16_t float_as_half(float value) { return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT); }
+#else
+float half_as_float(uint16_t bits) { return half_to_float(bits); }
+uint16_t float_as_half(float value) { return float_to_half(value); }
+#endif
 
 template <typename Arch>
 struct Rows {
@@ -304,6 +314,57 @@ struct Rows {
         });
     return xsimd::hadd(sums) + last;
   }
+
+  // The instructions for float16 came with AVX2's CPUs; xsimd has none.
+  static void from_half(const uint16_t* in, float* out, int64_t n) {
+    int64_t i = 0;
+#if defined(__F16C__)
+    for (; i + 8 <= n; i += 8) {
+      const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
+      _mm256_storeu_ps(out + i, _mm256_cvtph_ps(half));
+    }
+#endif
+    for (; i < n; ++i) out[i] = half_as_float(in[i]);
+  }
+  static void to_half(const float* in, uint16_t* out, int64_t n) {
+    int64_t i = 0;
+#if defined(__F16C__)
+    for (; i + 8 <= n; i += 8) {
+      const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), half);
+    }
+#endif
+    for (; i < n; ++i) out[i] = float_as_half(in[i]);
+  }
+
+  // Plain loops, which the compiler makes vectors of; the first two steps in one.
+  static void hadamard(float* line, int64_t n) {
+    int64_t half = 1;
+    if (n % 4 == 0) {
+      for (int64_t i = 0; i < n; i += 4) {
+        const float a = line[i] + line[i + 1];
+        const float b = line[i] - line[i + 1];
+        const float c = line[i + 2] + line[i + 3];
+        const float d = line[i + 2] - line[i + 3];
+        line[i] = a + c;
+        line[i + 1] = b + d;
+        line[i + 2] = a - c;
+        line[i + 3] = b - d;
+      }
+      half = 4;
+    }
+    for (; half < n; half *= 2) {
+      for (int64_t i = 0; i < n; i += 2 * half) {
+        float* low = line + i;
+        float* high = low + half;
+        for (int64_t k = 0; k < half; ++k) {
+          const float sum = low[k] + high[k];
+          high[k] = low[k] - high[k];
+          low[k] = sum;
+        }
+      }
+    }
+  }
 };
 
 template <typename Arch, int kRows, int kVectors>
@@ -319,7 +380,10 @@ constexpr VectorFunctions make_functions(std::string_view name) {
           R::sum,
           R::sum_of_squares,
           R::maximum,
-          R::exp_sum};
+          R::exp_sum,
+          R::from_half,
+          R::to_half,
+          R::hadamard};
 }
 
 }  // namespace

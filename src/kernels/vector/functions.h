@@ -43,6 +43,11 @@ struct VectorFunctions {
   float (*maximum)(const float* in, int64_t n);  // n >= 1; NaN if one is there.
   // out[i] = exp(in[i] - shift); returns their sum.
   float (*exp_sum)(const float* in, float shift, float* out, int64_t n);
+  // float16, as its bits, to float and back (to the nearest, ties to even).
+  void (*from_half)(const uint16_t* in, float* out, int64_t n);
+  void (*to_half)(const float* in, uint16_t* out, int64_t n);
+  // Walsh and Hadamard's transform of a line of 2^k, not scaled.
+  void (*hadamard)(float* line, int64_t n);
 
   void run(RowFunction function, const float* in, float* out, int64_t n) const {
     rows[static_cast<size_t>(function)](in, out, n);
