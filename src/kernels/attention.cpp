@@ -8,7 +8,9 @@
 
 #include "base/text.h"
 #include "kernels/element.h"
+#include "kernels/gemm.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 #include "kernels/view.h"
 
 namespace pteron {
@@ -103,43 +105,56 @@ struct Attention {
   }
 };
 
-// softmax(scale * q k + mask) v, one query of one head at a time.
+// The weights of one query, from its scores: softmax(scale * score + mask) of the first `past`, 0
+// for the rest. A query that may attend to nothing has none.
+void weigh(const Attention& a, int64_t query, int64_t past, int64_t count, float* score) {
+  const VectorFunctions& vector = vector_functions();
+  std::fill(score + past, score + count, 0.0f);
+  vector.scale(score, a.scale, 0, score, past);
+  for (int64_t j = 0; a.mask && j < past; ++j) score[j] += a.mask[query * a.mask_width + j];
+  const float greatest =
+      past > 0 ? vector.maximum(score, past) : -std::numeric_limits<float>::infinity();
+  if (greatest == -std::numeric_limits<float>::infinity()) {
+    std::fill_n(score, past, 0.0f);
+    return;
+  }
+  const float total = vector.exp_sum(score, greatest, score, past);
+  vector.scale(score, 1 / total, 0, score, past);
+}
+
+// softmax(scale * q k + mask) v, some queries of one head at a time, as two matrix products.
 void attend(Context& context, const Attention& a, float* out) {
-  const int64_t rows = a.batch * a.heads * a.queries;
-  float* scores = context.scratch_array<float>(static_cast<size_t>(rows * a.used));
-  context.parallel(static_cast<size_t>(rows), 4, [&](size_t begin, size_t end) {
-    for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
-      const int64_t i = r % a.queries;
-      const int64_t head = r / a.queries % a.heads;
-      const int64_t b = r / a.queries / a.heads;
+  constexpr int64_t kQueries = 128;
+  const int64_t row = a.heads_first ? a.width : a.heads * a.width;
+  const int64_t kv_row = a.heads_first ? a.width : a.kv_heads * a.width;
+  float* scores =
+      context.scratch_array<float>(static_cast<size_t>(std::min(kQueries, a.queries) * a.used));
+  PackSpace<float> space;
+  for (int64_t b = 0; b < a.batch; ++b) {
+    for (int64_t head = 0; head < a.heads; ++head) {
       const int64_t kv_head = head / (a.heads / a.kv_heads);
-      const int64_t past = a.is_causal ? std::min(a.used, a.start + i + 1) : a.used;
-      const float* q = a.query + a.offset(b, i, head, true);
-      float* to = out + a.offset(b, i, head, true);
-      float* score = scores + r * a.used;
-      float greatest = -std::numeric_limits<float>::infinity();
-      for (int64_t j = 0; j < past; ++j) {
-        const float* k = a.key + a.offset(b, j, kv_head, false);
-        float sum = 0;
-        for (int64_t d = 0; d < a.width; ++d) sum += q[d] * k[d];
-        score[j] = sum * a.scale + (a.mask ? a.mask[i * a.mask_width + j] : 0.0f);
-        greatest = std::max(greatest, score[j]);
-      }
-      std::fill_n(to, a.width, 0.0f);
-      // A query that may attend to nothing gives 0.
-      if (greatest == -std::numeric_limits<float>::infinity()) continue;
-      float total = 0;
-      for (int64_t j = 0; j < past; ++j) {
-        score[j] = std::exp(score[j] - greatest);
-        total += score[j];
-      }
-      for (int64_t j = 0; j < past; ++j) {
-        const float weight = score[j] / total;
-        const float* v = a.value + a.offset(b, j, kv_head, false);
-        for (int64_t d = 0; d < a.width; ++d) to[d] += weight * v[d];
+      const float* key = a.key + a.offset(b, 0, kv_head, false);
+      const float* value = a.value + a.offset(b, 0, kv_head, false);
+      for (int64_t first = 0; first < a.queries; first += kQueries) {
+        const int64_t n = std::min(kQueries, a.queries - first);
+        const auto past = [&a](int64_t query) {
+          return a.is_causal ? std::min(a.used, a.start + query + 1) : a.used;
+        };
+        const int64_t count = past(first + n - 1);
+        const int64_t at = a.offset(b, first, head, true);
+        gemm<float>(context, n, count, a.width, {a.query + at, row, 1}, {key, 1, kv_row}, scores,
+                    count, false, &space);
+        context.parallel(static_cast<size_t>(n), static_cast<size_t>(8192 / (count + 1) + 1),
+                         [&](size_t begin, size_t end) {
+                           for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end);
+                                ++i)
+                             weigh(a, first + i, past(first + i), count, scores + i * count);
+                         });
+        gemm<float>(context, n, a.width, count, {scores, count, 1}, {value, kv_row, 1}, out + at,
+                    row, false, &space);
       }
     }
-  });
+  }
 }
 
 struct Parameters {
@@ -204,12 +219,13 @@ Result<void> run_float(Context& context, const Tensor& q, const Tensor& k, const
                         " and values " + v.describe());
   PTERON_ASSIGN(Attention a, plan(context, q, k, v, p));
   PTERON_TRY(out.resize(q.sizes()));
-  a.query = load_all<float>(context, q);
-  a.key = load_all<float>(context, k);
-  a.value = load_all<float>(context, v);
-  float* y = context.scratch_array<float>(static_cast<size_t>(out.numel()));
-  attend(context, a, y);
-  store_all(y, out);
+  if (out.numel() == 0) return {};
+  a.query = elements<float>(context, q);
+  a.key = elements<float>(context, k);
+  a.value = elements<float>(context, v);
+  Results<float> results(context, out);
+  attend(context, a, results.data());
+  results.store();
   return {};
 }
 
@@ -279,17 +295,9 @@ constexpr uint32_t kMinus[kSpecial] = {
 };
 
 void hadamard_power_of_two(float* line, int64_t n) {
-  for (int64_t half = 1; half < n; half *= 2) {
-    for (int64_t i = 0; i < n; i += 2 * half) {
-      for (int64_t k = i; k < i + half; ++k) {
-        const float sum = line[k] + line[k + half];
-        line[k + half] = line[k] - line[k + half];
-        line[k] = sum;
-      }
-    }
-  }
-  const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(n)));
-  for (int64_t k = 0; k < n; ++k) line[k] *= scale;
+  const VectorFunctions& vector = vector_functions();
+  vector.hadamard(line, n);
+  vector.scale(line, static_cast<float>(1 / std::sqrt(static_cast<double>(n))), 0, line, n);
 }
 
 Result<void> hadamard(Context& context, const Args& args, const Kernel&) {
@@ -303,22 +311,28 @@ Result<void> hadamard(Context& context, const Args& args, const Kernel&) {
                         "; a last dimension of 2^k or 28 * 2^k floats is wanted");
   }
   PTERON_TRY(out.resize(in.sizes()));
-  float* x = load_all<float>(context, in);
-  for (int64_t r = 0; r < in.numel() / n; ++r) {
-    float* line = x + r * n;
-    for (int64_t i = 0; i < parts; ++i) hadamard_power_of_two(line + i * part, part);
-    for (int64_t k = 0; k < part && parts > 1; ++k) {
-      float mixed[kSpecial]{};
-      for (int64_t i = 0; i < kSpecial; ++i) {
-        for (int64_t j = 0; j < kSpecial; ++j) {
-          const float value = line[i * part + k];
-          mixed[j] += kMinus[i] >> j & 1 ? -value : value;
+  const float* x = elements<float>(context, in);
+  Results<float> results(context, out);
+  float* y = results.data();
+  const auto grain = static_cast<size_t>(16384 / n + 1);
+  context.parallel(static_cast<size_t>(in.numel() / n), grain, [=](size_t begin, size_t end) {
+    for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
+      float* line = y + r * n;
+      std::copy_n(x + r * n, n, line);
+      for (int64_t i = 0; i < parts; ++i) hadamard_power_of_two(line + i * part, part);
+      for (int64_t k = 0; k < part && parts > 1; ++k) {
+        float mixed[kSpecial]{};
+        for (int64_t i = 0; i < kSpecial; ++i) {
+          for (int64_t j = 0; j < kSpecial; ++j) {
+            const float value = line[i * part + k];
+            mixed[j] += kMinus[i] >> j & 1 ? -value : value;
+          }
         }
+        for (int64_t j = 0; j < kSpecial; ++j) line[j * part + k] = mixed[j];
       }
-      for (int64_t j = 0; j < kSpecial; ++j) line[j * part + k] = mixed[j];
     }
-  }
-  store_all(x, out);
+  });
+  results.store();
   return {};
 }
 

@@ -87,6 +87,19 @@ struct FloorDivide {
       if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
       return a / b - (a % b != 0 && (a < 0) != (b < 0));
     } else {
+      if constexpr (std::is_same_v<T, float>) {
+        // The floor of the quotient, where a double shows whether that was rounded up to it.
+        const auto x = static_cast<double>(a);
+        const auto y = static_cast<double>(b);
+        const double quotient = x / y;
+        if (std::fabs(quotient) < 0x1p24 && !std::isinf(y)) {
+          double whole = static_cast<double>(static_cast<int32_t>(quotient));
+          whole -= quotient < whole ? 1.0 : 0.0;
+          const double rest = x - whole * y;
+          whole -= (y > 0 ? rest < 0 : rest > 0) ? 1.0 : 0.0;
+          return whole == 0 ? std::copysign(0.0f, a / b) : static_cast<float>(whole);
+        }
+      }
       // As Python and PyTorch do it: the quotient of what fmod leaves is exact.
       if (b == 0) return a / b;
       const T mod = fmod_of(a, b);
@@ -401,7 +414,7 @@ Result<void> shift_scalar(Context& context, const Args& args, const Kernel&) {
     using T = std::remove_reference_t<decltype(*y)>;
     if constexpr (kIsInteger<T>) {
       const bool fits = by.integer >= 0 && by.integer < width;
-      const int64_t bits = fits ? by.integer : 63;
+      const int bits = fits ? static_cast<int>(by.integer) : 63;
       for (int64_t i = 0; i < n; ++i) {
         if constexpr (kLeft)
           y[i] = static_cast<int64_t>(static_cast<uint64_t>(x[i]) << bits);

@@ -200,6 +200,7 @@ Result<void> convolve(Context& context, const Problem& p, bool transposed, const
   const bool pointwise = taps == 1 && p.stride == one && p.pad == none && p.in == p.out;
   C* columns =
       transposed ? context.scratch_array<C>(static_cast<size_t>(rows * p.in_size())) : nullptr;
+  PackSpace<C> space;
   for (int64_t n = 0; n < p.batch; ++n) {
     for (int64_t g = 0; g < p.groups; ++g) {
       const C* image = x + (n * p.groups + g) * p.in_channels * p.in_size();
@@ -208,19 +209,19 @@ Result<void> convolve(Context& context, const Problem& p, bool transposed, const
       if (transposed) {
         // The weight is [in, out * kernel]: its transpose times the image gives the columns.
         gemm<C>(context, rows, p.in_size(), p.in_channels, {group, 1, rows},
-                {image, p.in_size(), 1}, columns, p.in_size(), false);
+                {image, p.in_size(), 1}, columns, p.in_size(), false, &space);
         scatter_columns(p, columns, result);
       } else if (pointwise) {
         gemm<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
-                {image, p.in_size(), 1}, result, p.out_size(), b != nullptr);
+                {image, p.in_size(), 1}, result, p.out_size(), b != nullptr, &space);
       } else if constexpr (std::is_floating_point_v<C>) {
         gemm_packed<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
-                       Columns<C>{p, image}, result, p.out_size(), b != nullptr);
+                       Columns<C>{p, image}, result, p.out_size(), b != nullptr, &space);
       } else {
         C* all = context.scratch_array<C>(static_cast<size_t>(rows * p.out_size()));
         Columns<C>{p, image}.pack(0, rows, 0, p.out_size(), p.out_size(), all);
         gemm<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
-                {all, p.out_size(), 1}, result, p.out_size(), b != nullptr);
+                {all, p.out_size(), 1}, result, p.out_size(), b != nullptr, &space);
       }
     }
   }

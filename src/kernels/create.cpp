@@ -97,8 +97,8 @@ Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
       store(out.dtype(), out.raw(), i, 1, n, values);
     } else {
       int64_t values[kRun];
-      for (int64_t k = 0; k < n; ++k)
-        values[k] = static_cast<int64_t>(first + static_cast<uint64_t>(i + k) * by);
+      uint64_t value = first + static_cast<uint64_t>(i) * by;
+      for (int64_t k = 0; k < n; ++k, value += by) values[k] = static_cast<int64_t>(value);
       store(out.dtype(), out.raw(), i, 1, n, values);
     }
   }

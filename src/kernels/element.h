@@ -65,6 +65,12 @@ Result<void> with_compute_type(DType dtype, Use&& use) {
   return use(int64_t());
 }
 
+// The same for a dtype of floats, which the caller has checked.
+template <typename Use>
+auto with_float_type(DType dtype, Use&& use) {
+  return dtype == DType::Float64 ? use(double()) : use(float());
+}
+
 template <typename C>
 bool is_nan(C x) {
   if constexpr (std::is_floating_point_v<C>)
@@ -199,20 +205,24 @@ Result<void> map_runs(KernelContext* context, const Tensor& in, Tensor& out, DTy
     using C = decltype(type);
     Walk walk(out.sizes());
     if (!walk.add(out) || !walk.add(in)) return kernel_error("shapes do not fit");
-    const bool as_stored = is_stored_as<C>(in.dtype()) && is_stored_as<C>(out.dtype());
     walk.share(context, [&](const auto& at, const auto& stride, int64_t n) {
-      if (as_stored && stride[0] == 1 && stride[1] == 1) {
-        run(static_cast<const C*>(in.raw()) + at[1], static_cast<C*>(out.raw()) + at[0], n);
-        return;
-      }
+      // Where elements lie as they are computed with, they are used where they lie.
+      const bool reads = is_stored_as<C>(in.dtype()) && stride[1] == 1;
+      const bool writes = is_stored_as<C>(out.dtype()) && stride[0] == 1;
       constexpr int64_t kRun = 512;
+      const int64_t step = reads && writes ? n : kRun;
       C x[kRun];
       C y[kRun];
-      for (int64_t i = 0; i < n; i += kRun) {
-        const int64_t m = std::min(kRun, n - i);
-        load(in.dtype(), in.raw(), at[1] + i * stride[1], stride[1], m, x);
-        run(static_cast<const C*>(x), y, m);
-        store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, y);
+      for (int64_t i = 0; i < n; i += step) {
+        const int64_t m = std::min(step, n - i);
+        const C* from = x;
+        C* to = writes ? static_cast<C*>(out.raw()) + at[0] + i : y;
+        if (reads)
+          from = static_cast<const C*>(in.raw()) + at[1] + i;
+        else
+          load(in.dtype(), in.raw(), at[1] + i * stride[1], stride[1], m, x);
+        run(from, to, m);
+        if (!writes) store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, y);
       }
     });
     return {};

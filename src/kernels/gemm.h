@@ -18,6 +18,27 @@ struct Matrix {
   int64_t column;
 };
 
+// Where products that follow each other pack their blocks, so that each need not have memory of its
+// own for as long as the operator runs.
+template <typename T>
+class PackSpace {
+ public:
+  T* left(KernelContext& context, int64_t count) { return grown(context, left_, count); }
+  T* right(KernelContext& context, int64_t count) { return grown(context, right_, count); }
+
+ private:
+  struct Block {
+    T* data = nullptr;
+    int64_t size = 0;
+  };
+  static T* grown(KernelContext& context, Block& block, int64_t count) {
+    if (count > block.size) block = {context.scratch_array<T>(static_cast<size_t>(count)), count};
+    return block.data;
+  }
+  Block left_;
+  Block right_;
+};
+
 // The right-hand side of a product that packs itself. pack() writes rows [k0, k0 + k) and columns
 // [j0, j0 + columns), each row `width` numbers after the last, with zeros after the last column.
 template <typename T>
@@ -108,15 +129,15 @@ void by_columns(KernelContext& context, int64_t m, int64_t n, int64_t k, const M
 
 template <typename T, typename Source>
 void in_blocks(KernelContext& context, int64_t m, int64_t n, int64_t k, const Matrix<T>& a,
-               const Source& b, T* c, int64_t stride, bool add) {
+               const Source& b, T* c, int64_t stride, bool add, PackSpace<T>& space) {
   const GemmTile<T>& tile = vector_functions().tile<T>();
   const int64_t height = tile.rows;
   const int64_t width = tile.columns;
   const int64_t row_panels = (m + height - 1) / height;
   const int64_t depth = std::min(k, kDepth);
   const int64_t most_panels = (std::min(n, kWidth) + width - 1) / width;
-  T* packed_a = context.scratch_array<T>(static_cast<size_t>(row_panels * height * depth));
-  T* packed_b = context.scratch_array<T>(static_cast<size_t>(most_panels * width * depth));
+  T* packed_a = space.left(context, row_panels * height * depth);
+  T* packed_b = space.right(context, most_panels * width * depth);
   const int64_t block = std::max<int64_t>(1, kHeight / height);  // In panels.
   const int64_t blocks = (row_panels + block - 1) / block;
   for (int64_t k0 = 0; k0 < k; k0 += depth) {
@@ -165,25 +186,26 @@ void in_blocks(KernelContext& context, int64_t m, int64_t n, int64_t k, const Ma
 // that packs itself (PackedSource's pack()). float and double.
 template <typename T, typename Source>
 void gemm_packed(KernelContext& context, int64_t m, int64_t n, int64_t k, const Matrix<T>& a,
-                 const Source& b, T* c, int64_t stride, bool add) {
+                 const Source& b, T* c, int64_t stride, bool add, PackSpace<T>* space = nullptr) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
     for (int64_t i = 0; i < m && !add; ++i) std::fill_n(c + i * stride, n, T(0));
     return;
   }
-  gemm_detail::in_blocks(context, m, n, k, a, b, c, stride, add);
+  PackSpace<T> own;
+  gemm_detail::in_blocks(context, m, n, k, a, b, c, stride, add, space ? *space : own);
 }
 
 // The same with b in memory, and for integers too.
 template <typename T>
 void gemm(KernelContext& context, int64_t m, int64_t n, int64_t k, const Matrix<T>& a,
-          const Matrix<T>& b, T* c, int64_t stride, bool add) {
+          const Matrix<T>& b, T* c, int64_t stride, bool add, PackSpace<T>* space = nullptr) {
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int64_t kFew = 8;
     if (m <= kFew && k > 0 && b.row == 1 && a.column == 1) {
       gemm_detail::by_columns(context, m, n, k, a, b, c, stride, add);
     } else {
-      gemm_packed(context, m, n, k, a, PackedSource<T>{b}, c, stride, add);
+      gemm_packed(context, m, n, k, a, PackedSource<T>{b}, c, stride, add, space);
     }
   } else {
     for (int64_t i = 0; i < m; ++i) {

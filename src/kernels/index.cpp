@@ -54,9 +54,31 @@ Error out_of_range(size_t argument, int64_t index, int64_t size) {
 // What index and index_put address: indexed dimensions replaced by the broadcast index shape, in
 // place of the first of them where they are adjacent, else in front.
 struct Indexing {
-  Shape shape;                   // Of the addressed elements.
-  std::vector<int64_t> offsets;  // Into the indexed tensor, row-major over `shape`:
-  int64_t row = 1;               // of the first of each so many elements, which lie side by side.
+  Shape shape;  // Of the addressed elements.
+  // An element's offset is the sum of three.
+  std::vector<int64_t> before, middle, after;
+  int64_t row = 1;  // So many elements lie side by side from each.
+
+  int64_t rows() const {
+    return static_cast<int64_t>(before.size() * middle.size() * after.size());
+  }
+  // Calls visit(position, offset) for rows [begin, end), in row-major order.
+  template <typename Visit>
+  void visit(int64_t begin, int64_t end, Visit&& visit_row) const {
+    if (begin >= end) return;
+    size_t c = static_cast<size_t>(begin) % after.size();
+    const size_t rest = static_cast<size_t>(begin) / after.size();
+    size_t b = rest % middle.size();
+    size_t a = rest / middle.size();
+    for (int64_t r = begin; r < end; ++r) {
+      visit_row(r * row, before[a] + middle[b] + after[c]);
+      if (++c < after.size()) continue;
+      c = 0;
+      if (++b < middle.size()) continue;
+      b = 0;
+      ++a;
+    }
+  }
 };
 
 Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Args& args,
@@ -182,27 +204,10 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
   const Places after(after_sizes, after_strides);
   // What lies side by side after the indexed dimensions is one row.
   if (after.is_dense()) out.row = after.size();
-  out.offsets.reserve(static_cast<size_t>(total) / static_cast<size_t>(out.row));
-  for (int64_t a = 0; a < before.size(); ++a) {
-    for (const int64_t b : middle) {
-      for (int64_t c = 0; c < after.size(); c += out.row)
-        out.offsets.push_back(before[a] + b + after[c]);
-    }
-  }
+  for (int64_t a = 0; a < before.size(); ++a) out.before.push_back(before[a]);
+  for (int64_t c = 0; c < after.size(); c += out.row) out.after.push_back(after[c]);
+  out.middle = std::move(middle);
   return out;
-}
-
-// Calls move(T(), position, place, n) for each row that is addressed: its first position in
-// row-major order, its place in the indexed tensor, and how many elements it has.
-template <typename Move>
-void move_rows(Context& context, const Indexing& indexing, size_t element, Move&& move) {
-  with_element(element, [&](auto type) {
-    const auto grain = static_cast<size_t>(16384 / std::max<int64_t>(indexing.row, 1) + 1);
-    context.parallel(indexing.offsets.size(), grain, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i)
-        move(type, static_cast<int64_t>(i) * indexing.row, indexing.offsets[i], indexing.row);
-    });
-  });
 }
 
 Result<void> index_(Context& context, const Args& args, const Kernel&) {
@@ -213,17 +218,24 @@ Result<void> index_(Context& context, const Args& args, const Kernel&) {
   PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, in, args, 1));
   PTERON_TRY(out.resize(indexing.shape.span()));
   const Places to(out);
-  move_rows(context, indexing, dtype_size(in.dtype()),
-            [&](auto type, int64_t i, int64_t place, int64_t n) {
-              using T = decltype(type);
-              const T* from = static_cast<const T*>(in.raw()) + place;
-              T* target = static_cast<T*>(out.raw());
-              if (to.is_dense()) {
-                std::copy_n(from, n, target + i);
-              } else {
-                for (int64_t k = 0; k < n; ++k) target[to[i + k]] = from[k];
-              }
-            });
+  const int64_t n = indexing.row;
+  const auto grain = static_cast<size_t>(16384 / std::max<int64_t>(n, 1) + 1);
+  with_element(dtype_size(in.dtype()), [&](auto type) {
+    using T = decltype(type);
+    const T* source = static_cast<const T*>(in.raw());
+    T* target = static_cast<T*>(out.raw());
+    context.parallel(static_cast<size_t>(indexing.rows()), grain, [&](size_t begin, size_t end) {
+      indexing.visit(static_cast<int64_t>(begin), static_cast<int64_t>(end),
+                     [&](int64_t i, int64_t place) {
+                       if (to.is_dense() && n == 1)
+                         target[i] = source[place];
+                       else if (to.is_dense())
+                         std::copy_n(source + place, n, target + i);
+                       else
+                         for (int64_t k = 0; k < n; ++k) target[to[i + k]] = source[place + k];
+                     });
+    });
+  });
   return {};
 }
 
@@ -252,30 +264,27 @@ Result<void> put(Context& context, Tensor& target, const Tensor& values, const I
       using T = decltype(type);
       const T* source = static_cast<const T*>(values.raw());
       T* to = static_cast<T*>(target.raw());
-      int64_t i = 0;
-      for (const int64_t place : indexing.offsets) {
+      indexing.visit(0, indexing.rows(), [&](int64_t i, int64_t place) {
         for (int64_t k = 0; k < indexing.row; ++k) to[place + k] = source[from[i + k]];
-        i += indexing.row;
-      }
+      });
     });
     return {};
   }
   return with_compute_type(target.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    int64_t i = 0;
-    for (const int64_t place : indexing.offsets) {
-      for (int64_t k = 0; k < indexing.row; ++k, ++i) {
+    indexing.visit(0, indexing.rows(), [&](int64_t i, int64_t place) {
+      for (int64_t k = 0; k < indexing.row; ++k) {
         C sum{};
         C value{};
         load(target.dtype(), target.raw(), place + k, 1, 1, &sum);
-        load(values.dtype(), values.raw(), from[i], 1, 1, &value);
+        load(values.dtype(), values.raw(), from[i + k], 1, 1, &value);
         if constexpr (std::is_same_v<C, int64_t>)
           sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
         else
           sum += value;
         store(target.dtype(), target.raw(), place + k, 1, 1, &sum);
       }
-    }
+    });
     return {};
   });
 }

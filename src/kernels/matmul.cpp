@@ -39,9 +39,10 @@ Result<void> batched(Context& context, const char* what, const Tensor& a, const 
     const C* x = elements<C>(context, a);
     const C* y = elements<C>(context, b);
     Results<C> z(context, out);
+    PackSpace<C> space;
     for (int64_t i = 0; i < batch; ++i) {
       gemm<C>(context, m, n, k, {x + i * m * k, k, 1}, {y + i * k * n, n, 1}, z.data() + i * m * n,
-              n, false);
+              n, false, &space);
     }
     z.store();
     return {};
@@ -137,25 +138,34 @@ Result<void> linear_(Context& context, const Args& args, const Kernel&) {
   });
 }
 
-template <typename C>
-double distance(const C* left, const C* right, int64_t width, double p) {
-  double sum = 0;
-  for (int64_t q = 0; q < width; ++q) {
-    const double difference =
-        std::fabs(static_cast<double>(left[q]) - static_cast<double>(right[q]));
-    if (p == 2)
-      sum += difference * difference;
-    else if (p == 1)
-      sum += difference;
-    else if (p == 0)
-      sum += difference != 0;
-    else if (std::isinf(p))
-      sum = difference > sum || std::isnan(difference) ? difference : sum;
-    else
-      sum += std::pow(difference, p);
+// The sum of step(|left - right|), by several chains at a time.
+template <typename C, typename Step>
+C sum_of_steps(const C* left, const C* right, int64_t width, Step&& step) {
+  constexpr int64_t kChains = 16;
+  C sums[kChains]{};
+  int64_t q = 0;
+  for (; q + kChains <= width; q += kChains) {
+    for (int64_t k = 0; k < kChains; ++k) sums[k] += step(std::fabs(left[q + k] - right[q + k]));
   }
-  if (p == 2) return std::sqrt(sum);
-  return p == 0 || p == 1 || std::isinf(p) ? sum : std::pow(sum, 1 / p);
+  for (; q < width; ++q) sums[0] += step(std::fabs(left[q] - right[q]));
+  for (int64_t k = 1; k < kChains; ++k) sums[0] += sums[k];
+  return sums[0];
+}
+
+template <typename C>
+C distance(const C* left, const C* right, int64_t width, C p) {
+  if (p == 2) return std::sqrt(sum_of_steps(left, right, width, [](C x) { return x * x; }));
+  if (p == 1) return sum_of_steps(left, right, width, [](C x) { return x; });
+  if (p == 0) return sum_of_steps(left, right, width, [](C x) { return x != 0 ? C(1) : C(0); });
+  if (std::isinf(p)) {
+    C most = 0;
+    for (int64_t q = 0; q < width; ++q) {
+      const C difference = std::fabs(left[q] - right[q]);
+      most = difference > most || std::isnan(difference) ? difference : most;
+    }
+    return most;
+  }
+  return std::pow(sum_of_steps(left, right, width, [p](C x) { return std::pow(x, p); }), 1 / p);
 }
 
 // Distances between the rows of two batches of matrices.
@@ -194,12 +204,13 @@ Result<void> cdist_(Context& context, const Args& args, const Kernel&) {
   shape[static_cast<size_t>(rank - 1)] = columns;
   PTERON_TRY(out.resize({shape.data(), static_cast<size_t>(rank)}));
   if (out.numel() == 0) return {};
-  return with_compute_type(a.dtype(), [&](auto type) -> Result<void> {
+  return with_float_type(a.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const C* x = load_all<C>(context, a);
     const C* y = load_all<C>(context, b);
     C* z = context.scratch_array<C>(static_cast<size_t>(out.numel()));
     const int64_t batch = out.numel() / (rows * columns);
+    const C norm = static_cast<C>(p);
     for (int64_t n = 0; n < batch; ++n) {
       int64_t a_at = 0;
       int64_t b_at = 0;
@@ -211,8 +222,8 @@ Result<void> cdist_(Context& context, const Args& args, const Kernel&) {
       }
       for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < columns; ++j)
-          z[(n * rows + i) * columns + j] = static_cast<C>(
-              distance(x + (a_at * rows + i) * width, y + (b_at * columns + j) * width, width, p));
+          z[(n * rows + i) * columns + j] = distance<C>(
+              x + (a_at * rows + i) * width, y + (b_at * columns + j) * width, width, norm);
       }
     }
     store_all(z, out);
@@ -231,14 +242,14 @@ Result<void> pdist_(Context& context, const Args& args, const Kernel&) {
   const int64_t width = in.size(1);
   const int64_t shape[] = {rows < 2 ? 0 : rows * (rows - 1) / 2};
   PTERON_TRY(out.resize(shape));
-  return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
+  return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const C* x = load_all<C>(context, in);
     C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
     C* to = y;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = i + 1; j < rows; ++j)
-        *to++ = static_cast<C>(distance(x + i * width, x + j * width, width, p));
+        *to++ = distance<C>(x + i * width, x + j * width, width, static_cast<C>(p));
     }
     store_all(y, out);
     return {};

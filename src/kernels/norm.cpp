@@ -15,12 +15,6 @@ namespace {
 
 using Context = KernelContext;
 
-// The operators here have checked that the dtype is a float.
-template <typename Use>
-Result<void> with_float_type(DType dtype, Use&& use) {
-  return dtype == DType::Float64 ? use(double()) : use(float());
-}
-
 Result<void> check_float(const Tensor& in, const Tensor& out) {
   if (!is_float(in.dtype()) || !is_float(out.dtype()))
     return kernel_error("got " + in.describe() + "; floats are wanted");

@@ -1,4 +1,5 @@
 // Quantizing, dequantizing and quantized look-ups (quantized_decomposed::).
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -29,6 +30,55 @@ double quantize(double x, float inverse, double zero, double low, double high) {
   return std::min(std::max(low, rounded + zero), high);
 }
 
+// The numbers that a quantized element may be, where floats hold them and their sums exactly: in
+// the dtypes of 8 and 16 bits. Then rows are computed in floats, without calls or branches.
+struct Narrow {
+  float low;
+  float high;
+
+  static bool fits(DType dtype, double low, double high, double zero) {
+    constexpr double kMost = 1 << 20;
+    return dtype_size(dtype) <= 2 && std::fabs(low) <= kMost && std::fabs(high) <= kMost &&
+           std::fabs(zero) <= kMost && zero == std::nearbyint(zero) && low <= high;
+  }
+};
+// Whether a float holds a zero point and its distance from any element of 16 bits.
+bool is_small(int64_t zero) { return zero >= -(1 << 20) && zero <= (1 << 20); }
+
+// Clamped and rounded half to even, by the addition of a number whose last place is 1. NaN is low.
+float round_between(float x, float low, float high) {
+  constexpr float kOnes = 12582912.0f;  // 1.5 * 2^23
+  const float above = x > low ? x : low;
+  const float inside = above < high ? above : high;
+  return (inside + kOnes) - kOnes;
+}
+
+// y[i] = x[i] / scale + zero
+void quantize_row(const float* x, float* y, int64_t n, float inverse, float zero, Narrow range) {
+  const float low = range.low - zero;
+  const float high = range.high - zero;
+  for (int64_t i = 0; i < n; ++i) y[i] = round_between(x[i] * inverse, low, high) + zero;
+}
+void dequantize_row(const float* x, float* y, int64_t n, float scale, float zero) {
+  for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - zero) * scale;
+}
+
+// Calls row(x, y, r, n) for runs of n elements, of row r where there are `width` to a row: x as
+// floats, y stored. Both tensors are taken in logical order.
+template <typename Row>
+void for_rows(Context& context, const Tensor& in, Tensor& out, int64_t width, Row&& row) {
+  const float* x = elements<float>(context, in);
+  Results<float> results(context, out);
+  float* y = results.data();
+  const auto rows = static_cast<size_t>(width > 0 ? in.numel() / width : 0);
+  context.parallel(rows, static_cast<size_t>(16384 / std::max<int64_t>(width, 1) + 1),
+                   [&](size_t begin, size_t end) {
+                     for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r)
+                       row(x + r * width, y + r * width, r, width);
+                   });
+  results.store();
+}
+
 Result<void> quantize_with(Context& context, const Args& args, double scale, double zero) {
   const auto low = static_cast<double>(args.integer(3));
   const auto high = static_cast<double>(args.integer(4));
@@ -38,6 +88,13 @@ Result<void> quantize_with(Context& context, const Args& args, double scale, dou
     return kernel_error("quantize of " + args.describe(0) + " into " + args.describe(6) + " by " +
                         std::to_string(scale));
   const float inverse = 1.0f / static_cast<float>(scale);
+  if (Narrow::fits(out.dtype(), low, high, zero) && in.dtype() != DType::Float64) {
+    const Narrow range{static_cast<float>(low), static_cast<float>(high)};
+    return map_runs(&context, in, out, DType::Float32, [=](const auto* x, auto* y, int64_t n) {
+      if constexpr (std::is_same_v<decltype(y), float*>)
+        quantize_row(x, y, n, inverse, static_cast<float>(zero), range);
+    });
+  }
   return map_unary(&context, in, out, DType::Float64, [=](auto x) {
     return static_cast<decltype(x)>(quantize(static_cast<double>(x), inverse, zero, low, high));
   });
@@ -57,6 +114,12 @@ Result<void> dequantize_with(Context& context, const Args& args, double scale_va
   Tensor& out = args.tensor(7);
   if (is_float(in.dtype()) || !is_float(out.dtype()))
     return kernel_error("dequantize of " + args.describe(0) + " into " + args.describe(7));
+  if (dtype_size(in.dtype()) <= 2 && is_small(zero)) {
+    return map_runs(&context, in, out, DType::Float32, [=](const auto* x, auto* y, int64_t n) {
+      if constexpr (std::is_same_v<decltype(y), float*>)
+        dequantize_row(x, y, n, scale, static_cast<float>(zero));
+    });
+  }
   return map_unary(&context, in, out, DType::Float64, [=](auto x) {
     return static_cast<decltype(x)>(static_cast<float>(static_cast<int64_t>(x) - zero) * scale);
   });
@@ -119,16 +182,29 @@ Result<void> quantize_per_channel(Context& context, const Args& args, const Kern
                         args.describe(1) + " and " + args.describe(2));
   }
   PTERON_TRY(out.resize(in.sizes()));
-  double* x = load_all<double>(context, in);
   const double* s = load_all<double>(context, scales);
   const double* z = load_all<double>(context, zeros);
   int64_t inner = 1;
   for (int d = axis + 1; d < in.rank(); ++d) inner *= in.size(d);
+  const int64_t channels = in.size(axis);
+  const auto inverse_of = [&](int64_t c) {
+    return scales.dtype() == DType::Float64 ? static_cast<float>(1 / s[c])
+                                            : 1.0f / static_cast<float>(s[c]);
+  };
+  const bool is_narrow = std::all_of(
+      z, z + channels, [&](double zero) { return Narrow::fits(out.dtype(), low, high, zero); });
+  if (is_narrow && in.dtype() != DType::Float64) {
+    const Narrow range{static_cast<float>(low), static_cast<float>(high)};
+    for_rows(context, in, out, inner, [&](const float* from, float* to, int64_t r, int64_t n) {
+      const int64_t c = r % channels;
+      quantize_row(from, to, n, inverse_of(c), static_cast<float>(z[c]), range);
+    });
+    return {};
+  }
+  double* x = load_all<double>(context, in);
   for (int64_t i = 0; i < in.numel(); ++i) {
-    const int64_t c = i / inner % in.size(axis);
-    const float inverse = scales.dtype() == DType::Float64 ? static_cast<float>(1 / s[c])
-                                                           : 1.0f / static_cast<float>(s[c]);
-    x[i] = quantize(x[i], inverse, z[c], low, high);
+    const int64_t c = i / inner % channels;
+    x[i] = quantize(x[i], inverse_of(c), z[c], low, high);
   }
   store_all(x, out);
   return {};
@@ -156,11 +232,25 @@ Result<void> quantize_per_token(Context& context, const Args& args, const Kernel
   if (!is_float(in.dtype()) || is_float(out.dtype()) || !is_number(out.dtype()))
     return kernel_error("quantize of " + args.describe(0) + " into " + args.describe(6));
   PTERON_TRY(out.resize(in.sizes()));
-  double* x = load_all<double>(context, in);
   const double* s = load_all<double>(context, scales);
   const double* z = load_all<double>(context, args.tensor(2));
   // Here the zero point is added before the rounding, and scales in float64 make the product one.
   const bool is_wide = scales.dtype() == DType::Float64;
+  const bool is_narrow = !is_wide && in.dtype() != DType::Float64 &&
+                         std::all_of(z, z + args.tensor(2).numel(), [&](double zero) {
+                           return Narrow::fits(out.dtype(), low, high, zero);
+                         });
+  if (is_narrow) {
+    for_rows(context, in, out, width, [&](const float* from, float* to, int64_t r, int64_t n) {
+      const float inverse = 1.0f / static_cast<float>(s[r]);
+      const auto zero = static_cast<float>(z[r]);
+      for (int64_t k = 0; k < n; ++k)
+        to[k] = round_between(from[k] * inverse + zero, static_cast<float>(low),
+                              static_cast<float>(high));
+    });
+    return {};
+  }
+  double* x = load_all<double>(context, in);
   for (int64_t i = 0; i < in.numel(); ++i) {
     const int64_t r = i / width;
     const double rounded =
@@ -181,10 +271,19 @@ Result<void> dequantize_per_token(Context& context, const Args& args, const Kern
   if (is_float(in.dtype()) || !is_float(out.dtype()))
     return kernel_error("dequantize of " + args.describe(0) + " into " + args.describe(7));
   PTERON_TRY(out.resize(in.sizes()));
-  double* x = load_all<double>(context, in);
   const double* s = load_all<double>(context, args.tensor(1));
   const double* z = load_all<double>(context, args.tensor(2));
-  for (int64_t i = 0; i < in.numel(); ++i) x[i] = (x[i] - z[i / width]) * s[i / width];
+  if (dtype_size(in.dtype()) <= 2 && out.dtype() != DType::Float64) {
+    for_rows(context, in, out, width, [&](const float* from, float* to, int64_t r, int64_t n) {
+      for (int64_t k = 0; k < n; ++k)
+        to[k] = static_cast<float>((static_cast<double>(from[k]) - z[r]) * s[r]);
+    });
+    return {};
+  }
+  double* x = load_all<double>(context, in);
+  for (int64_t r = 0; width > 0 && r < in.numel() / width; ++r) {
+    for (int64_t k = r * width; k < (r + 1) * width; ++k) x[k] = (x[k] - z[r]) * s[r];
+  }
   store_all(x, out);
   return {};
 }
@@ -206,6 +305,22 @@ Result<void> quantized_add(Context& context, const Args& args, const Kernel&) {
   const double zero = static_cast<double>(args.integer(11));
   const auto low = static_cast<double>(args.integer(12));
   const auto high = static_cast<double>(args.integer(13));
+  const bool is_narrow = dtype_size(a.dtype()) <= 2 && dtype_size(b.dtype()) <= 2 &&
+                         is_small(a_zero) && is_small(b_zero) &&
+                         Narrow::fits(out.dtype(), low, high, zero);
+  if (is_narrow) {
+    const auto az = static_cast<float>(a_zero);
+    const auto bz = static_cast<float>(b_zero);
+    const auto shift = static_cast<float>(zero);
+    const float least = static_cast<float>(low) - shift;
+    const float most = static_cast<float>(high) - shift;
+    const float inverse = 1.0f / scale;
+    return map_binary(&context, a, b, out, DType::Float32, [=](auto x, auto y) {
+      const float sum =
+          (static_cast<float>(x) - az) * a_scale + (static_cast<float>(y) - bz) * b_scale;
+      return static_cast<decltype(x)>(round_between(sum * inverse, least, most) + shift);
+    });
+  }
   return map_binary(&context, a, b, out, DType::Float64, [=](auto x, auto y) {
     const float left = static_cast<float>(static_cast<int64_t>(x) - a_zero) * a_scale;
     const float right = static_cast<float>(static_cast<int64_t>(y) - b_zero) * b_scale;
@@ -226,14 +341,25 @@ Result<void> dequantize_per_channel(Context& context, const Args& args, const Ke
     return kernel_error("dequantize of " + args.describe(0) + " with " + args.describe(1));
   }
   PTERON_TRY(out.resize(in.sizes()));
-  const int64_t* x = load_all<int64_t>(context, in);
   const float* s = load_all<float>(context, scales);
   const int64_t* z = zeros ? load_all<int64_t>(context, *zeros) : nullptr;
-  float* y = context.scratch_array<float>(static_cast<size_t>(in.numel()));
   int64_t inner = 1;
   for (int d = axis + 1; d < in.rank(); ++d) inner *= in.size(d);
+  const int64_t channels = in.size(axis);
+  const bool is_narrow =
+      dtype_size(in.dtype()) <= 2 &&
+      (!z || std::all_of(z, z + channels, [](int64_t zero) { return is_small(zero); }));
+  if (is_narrow) {
+    for_rows(context, in, out, inner, [&](const float* from, float* to, int64_t r, int64_t n) {
+      const int64_t c = r % channels;
+      dequantize_row(from, to, n, s[c], z ? static_cast<float>(z[c]) : 0.0f);
+    });
+    return {};
+  }
+  const int64_t* x = load_all<int64_t>(context, in);
+  float* y = context.scratch_array<float>(static_cast<size_t>(in.numel()));
   for (int64_t i = 0; i < in.numel(); ++i) {
-    const int64_t c = i / inner % in.size(axis);
+    const int64_t c = i / inner % channels;
     y[i] = static_cast<float>(x[i] - (z ? z[c] : 0)) * s[c];
   }
   store_all(y, out);
@@ -323,7 +449,8 @@ Result<void> embedding(Context& context, const Args& args, const Kernel&) {
   const int64_t* rows = load_all<int64_t>(context, index);
   const float* s = load_all<float>(context, scales);
   const float* z = zeros ? load_all<float>(context, *zeros) : nullptr;
-  float* y = context.scratch_array<float>(static_cast<size_t>(out.numel()));
+  Results<float> results(context, out);
+  float* y = results.data();
   const int64_t group = width / groups;
   const bool is_signed = weight.dtype() == DType::Int8;
   const uint8_t* packed = weight.data<const uint8_t>();
@@ -340,12 +467,21 @@ Result<void> embedding(Context& context, const Args& args, const Kernel&) {
                           " is out of range for a table of " + counted(weight.size(0), "row"));
     }
     const uint8_t* row = packed + rows[i] * weight.size(1);
-    for (int64_t k = 0; k < width; ++k) {
-      const int64_t at = rows[i] * groups + k / group;
-      y[i * width + k] = (unpack<kBits>(row, k, is_signed) - (z ? z[at] : 0)) * s[at];
+    for (int64_t g = 0; g < groups; ++g) {
+      const int64_t at = rows[i] * groups + g;
+      const float scale = s[at];
+      const float zero = z ? z[at] : 0.0f;
+      float* to = y + i * width;
+      if (is_signed) {
+        for (int64_t k = g * group; k < (g + 1) * group; ++k)
+          to[k] = (unpack<kBits>(row, k, true) - zero) * scale;
+      } else {
+        for (int64_t k = g * group; k < (g + 1) * group; ++k)
+          to[k] = (unpack<kBits>(row, k, false) - zero) * scale;
+      }
     }
   }
-  store_all(y, out);
+  results.store();
   return {};
 }
 

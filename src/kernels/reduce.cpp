@@ -54,6 +54,11 @@ struct Folding {
     }
   }
 
+  // Whether rows can be read as they lie, and there are any.
+  bool is_row_wise() const {
+    return is_plain && inner > 1 && count > 0 && outputs > 0 && count <= INT32_MAX;
+  }
+
   static int64_t offset(int64_t index, const std::vector<int64_t>& sizes,
                         const std::vector<int64_t>& strides) {
     int64_t at = 0;
@@ -100,8 +105,7 @@ struct Folding {
   }
 
   // For folds that take their elements one by one: results[output] is the first element, joined
-  // with the others by fold.join(sum, element). Rows are read as they lie. Only if is_plain, and
-  // there are elements.
+  // with the others by fold.join(sum, element). Only if is_row_wise().
   template <typename C, typename Fold>
   void run_rows(Context& context, const Tensor& in, C* results, const Fold& fold) const {
     constexpr int64_t kWidth = 512;
@@ -194,7 +198,7 @@ Result<void> fold_dims(Context& context, const Tensor& in, Tensor& out, uint32_t
     using C = decltype(type);
     C* results = context.scratch_array<C>(static_cast<size_t>(folding.outputs));
     if constexpr (requires { fold.join(C(), C()); }) {
-      if (folding.is_plain && folding.inner > 1 && folding.count > 0 && folding.outputs > 0) {
+      if (folding.is_row_wise()) {
         folding.run_rows(context, in, results, fold);
         for (int64_t o = 0; o < folding.outputs; ++o)
           results[o] = fold.finish(results[o], folding.count);
@@ -299,7 +303,8 @@ struct Extreme {
   }
   template <typename C>
   C operator()(const C* e, int64_t n) const {
-    if constexpr (kMax && std::is_same_v<C, float>) return vector_functions().maximum(e, n);
+    if constexpr (std::is_same_v<C, float>)
+      return kMax ? vector_functions().maximum(e, n) : vector_functions().minimum(e, n);
     return join_all(e, n, e[0], [this](C a, C b) { return join(a, b); });
   }
 };
@@ -319,6 +324,45 @@ int64_t extreme(const C* e, int64_t n) {
   }
   while (at + 1 < n && (is_nan(value) ? !is_nan(e[at]) : e[at] != value)) ++at;
   return at;
+}
+
+// The same along a dimension that is not the last: rows are read as they lie. Only if the folding
+// is plain and has elements.
+template <bool kMax, typename C>
+void extreme_rows(Context& context, const Folding& folding, const Tensor& in, C* values,
+                  int64_t* places) {
+  using Place = std::conditional_t<sizeof(C) == 4, int32_t, int64_t>;  // As wide, for vectors.
+  constexpr int64_t kWidth = 512;
+  const int64_t inner = folding.inner;
+  const int64_t blocks = (inner + kWidth - 1) / kWidth;
+  const auto tasks = static_cast<size_t>(folding.outputs / inner * blocks);
+  const auto grain = static_cast<size_t>(16384 / (folding.count * std::min(inner, kWidth)) + 1);
+  context.parallel(tasks, grain, [&](size_t begin, size_t end) {
+    for (auto task = static_cast<int64_t>(begin); task < static_cast<int64_t>(end); ++task) {
+      const int64_t first = task % blocks * kWidth;
+      const int64_t width = std::min(kWidth, inner - first);
+      const int64_t to = task / blocks * inner + first;
+      const int64_t base = task / blocks * folding.count * inner + first;
+      C best[kWidth];
+      C row[kWidth];
+      Place at[kWidth]{};
+      load(in.dtype(), in.raw(), base, 1, width, best);
+      for (int64_t r = 1; r < folding.count; ++r) {
+        load(in.dtype(), in.raw(), base + r * inner, 1, width, row);
+        const auto place = static_cast<Place>(r);
+        for (int64_t i = 0; i < width; ++i) {
+          // Without branches; what differs from itself is NaN, and stays.
+          const int better = static_cast<int>(kMax ? row[i] > best[i] : row[i] < best[i]);
+          const int takes = (better | static_cast<int>(row[i] != row[i])) &  // NOLINT
+                            static_cast<int>(best[i] == best[i]);            // NOLINT
+          best[i] = takes ? row[i] : best[i];
+          at[i] = takes ? place : at[i];
+        }
+      }
+      if (values) std::copy_n(best, width, values + to);
+      std::copy_n(at, width, places + to);
+    }
+  });
 }
 
 Result<void> require_elements(const Folding& folding, const char* what) {
@@ -360,16 +404,20 @@ Result<void> extreme_index(Context& context, const Args& args, const Kernel&) {
   int64_t* results = context.scratch_array<int64_t>(static_cast<size_t>(folding.outputs));
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
-    folding.run<C>(context, in,
-                   [&](int64_t o, const C* e) { results[o] = extreme<kMax>(e, folding.count); });
+    if (folding.is_row_wise()) {
+      extreme_rows<kMax, C>(context, folding, in, nullptr, results);
+    } else {
+      folding.run<C>(context, in,
+                     [&](int64_t o, const C* e) { results[o] = extreme<kMax>(e, folding.count); });
+    }
     store_all(results, out);
     return {};
   });
 }
 
-// Values and indices along one dimension; pick(output, elements, count) says which element.
-template <typename Pick>
-Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick) {
+// Values and indices along one dimension: find(C(), folding, values, indices) fills them.
+template <typename Find>
+Result<void> values_and_indices(Context& context, const Args& args, Find&& find) {
   const Tensor& in = args.tensor(0);
   Tensor& values = args.tensor(3);
   Tensor& indices = args.tensor(4);
@@ -384,10 +432,7 @@ Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick)
     using C = decltype(type);
     C* v = context.scratch_array<C>(static_cast<size_t>(folding.outputs));
     int64_t* k = context.scratch_array<int64_t>(static_cast<size_t>(folding.outputs));
-    folding.run<C>(context, in, [&](int64_t o, const C* e) {
-      k[o] = pick(o, e, folding.count);
-      v[o] = e[k[o]];
-    });
+    find(type, folding, v, k);
     store_all(v, values);
     store_all(k, indices);
     return {};
@@ -396,8 +441,17 @@ Result<void> values_and_indices(Context& context, const Args& args, Pick&& pick)
 
 template <bool kMax>
 Result<void> extreme_dim(Context& context, const Args& args, const Kernel&) {
+  const Tensor& in = args.tensor(0);
   return values_and_indices(context, args,
-                            [](int64_t, const auto* e, int64_t n) { return extreme<kMax>(e, n); });
+                            [&](auto type, const Folding& folding, auto* values, int64_t* indices) {
+                              using C = decltype(type);
+                              if (folding.is_row_wise())
+                                return extreme_rows<kMax, C>(context, folding, in, values, indices);
+                              folding.run<C>(context, in, [&](int64_t o, const C* e) {
+                                indices[o] = extreme<kMax>(e, folding.count);
+                                values[o] = e[indices[o]];
+                              });
+                            });
 }
 
 // The lower of the two middle elements; NaN if there is one.
@@ -415,10 +469,16 @@ int64_t median_index(const C* elements, int64_t n, int64_t* order) {
 }
 
 Result<void> median_dim(Context& context, const Args& args, const Kernel&) {
-  int64_t* orders = context.scratch_array<int64_t>(static_cast<size_t>(args.tensor(0).numel()));
-  return values_and_indices(context, args, [=](int64_t o, const auto* e, int64_t n) {
-    return median_index(e, n, orders + o * n);
-  });
+  const Tensor& in = args.tensor(0);
+  int64_t* orders = context.scratch_array<int64_t>(static_cast<size_t>(in.numel()));
+  return values_and_indices(
+      context, args, [&](auto type, const Folding& folding, auto* values, int64_t* indices) {
+        using C = decltype(type);
+        folding.run<C>(context, in, [&](int64_t o, const C* e) {
+          indices[o] = median_index(e, folding.count, orders + o * folding.count);
+          values[o] = e[indices[o]];
+        });
+      });
 }
 
 Result<void> median_all(Context& context, const Args& args, const Kernel&) {

@@ -133,32 +133,43 @@ Taps<C> smooth_taps(Context& context, const Pictures& p, size_t d, bool align_co
   return taps;
 }
 
-// Weighs rows of `in`, then columns.
+// Weighs columns of `in` line by line, then lines.
 template <typename C>
 void apply_taps(Context& context, const Pictures& p, const Taps<C>& rows, const Taps<C>& columns,
                 const C* in, C* out, bool round) {
-  context.parallel(static_cast<size_t>(p.count), 1, [&](size_t begin, size_t end) {
-    for (auto c = static_cast<int64_t>(begin); c < static_cast<int64_t>(end); ++c) {
-      const C* picture = in + c * p.in[0] * p.in[1];
-      C* to = out + c * p.out[0] * p.out[1];
-      for (int64_t y = 0; y < p.out[0]; ++y) {
-        for (int64_t x = 0; x < p.out[1]; ++x) {
-          C sum = 0;
-          for (int64_t k = 0; k < rows.width; ++k) {
-            const C* row = picture + rows.index[y * rows.width + k] * p.in[1];
-            C of_row = 0;
-            for (int64_t q = 0; q < columns.width; ++q) {
-              // A weight of 0 must not let NaN or infinity in.
-              const C weight = columns.weight[x * columns.width + q];
-              if (weight != 0 || columns.width == 2)
-                of_row += weight * row[columns.index[x * columns.width + q]];
-            }
-            const C weight = rows.weight[y * rows.width + k];
-            if (weight != 0 || rows.width == 2) sum += weight * of_row;
-          }
-          to[y * p.out[1] + x] = round ? std::floor(sum + C(0.5)) : sum;
+  // A weight of 0 must not let NaN or infinity in.
+  const auto counts = [](const Taps<C>& taps, C weight) { return weight != 0 || taps.width == 2; };
+  const int64_t slices = std::min<int64_t>(p.count, 16);
+  const int64_t size = p.in[0] * p.out[1];
+  C* buffers = context.scratch_array<C>(static_cast<size_t>(slices * size));
+  const auto one = [&](int64_t c, C* lines) {
+    const C* picture = in + c * p.in[0] * p.in[1];
+    for (int64_t y = 0; y < p.in[0]; ++y) {
+      const C* from = picture + y * p.in[1];
+      for (int64_t x = 0; x < p.out[1]; ++x) {
+        C sum = 0;
+        for (int64_t k = x * columns.width; k < (x + 1) * columns.width; ++k) {
+          if (counts(columns, columns.weight[k])) sum += columns.weight[k] * from[columns.index[k]];
         }
+        lines[y * p.out[1] + x] = sum;
       }
+    }
+    for (int64_t y = 0; y < p.out[0]; ++y) {
+      C* to = out + (c * p.out[0] + y) * p.out[1];
+      std::fill_n(to, p.out[1], C(0));
+      for (int64_t k = y * rows.width; k < (y + 1) * rows.width; ++k) {
+        const C weight = rows.weight[k];
+        const C* line = lines + rows.index[k] * p.out[1];
+        if (!counts(rows, weight)) continue;
+        for (int64_t x = 0; x < p.out[1]; ++x) to[x] += weight * line[x];
+      }
+      for (int64_t x = 0; x < p.out[1] && round; ++x) to[x] = std::floor(to[x] + C(0.5));
+    }
+  };
+  context.parallel(static_cast<size_t>(slices), 1, [&](size_t begin, size_t end) {
+    for (auto s = static_cast<int64_t>(begin); s < static_cast<int64_t>(end); ++s) {
+      for (int64_t c = p.count * s / slices; c < p.count * (s + 1) / slices; ++c)
+        one(c, buffers + s * size);
     }
   });
 }

@@ -124,16 +124,33 @@ Result<void> relu_(Context& context, const Args& args, const Kernel&) {
 }
 
 Result<void> logical_not_(Context& context, const Args& args, const Kernel&) {
-  return same_function(context, args, [](auto x) -> decltype(x) { return x == 0; });
+  const Tensor& in = args.tensor(0);
+  Tensor& out = args.tensor(1);
+  if (in.dtype() != DType::Float32 || out.dtype() != DType::Bool)
+    return same_function(context, args, [](auto x) -> decltype(x) { return x == 0; });
+  PTERON_TRY(out.resize(in.sizes()));
+  Walk walk(out.sizes());
+  walk.add(out);
+  walk.add(in);
+  walk.share(&context, [&](const auto& at, const auto& stride, int64_t n) {
+    const float* x = in.data<const float>() + at[1];
+    uint8_t* y = out.data<uint8_t>() + at[0];
+    if (stride[0] == 1 && stride[1] == 1) {
+      for (int64_t i = 0; i < n; ++i) y[i] = x[i] == 0;
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i * stride[0]] = x[i * stride[1]] == 0;
+    }
+  });
+  return {};
 }
 
 Result<void> bitwise_not_(Context& context, const Args& args, const Kernel&) {
-  const bool is_bool = args.tensor(0).dtype() == DType::Bool;
   if (is_float(args.tensor(0).dtype()))
     return kernel_error("bitwise_not takes integers, not " + args.describe(0));
-  return same_function(context, args, [is_bool](auto x) -> decltype(x) {
-    const auto bits = static_cast<int64_t>(x);
-    return static_cast<decltype(x)>(is_bool ? bits == 0 : ~bits);
+  if (args.tensor(0).dtype() == DType::Bool)
+    return same_function(context, args, [](auto x) -> decltype(x) { return x == 0; });
+  return same_function(context, args, [](auto x) -> decltype(x) {
+    return static_cast<decltype(x)>(~static_cast<int64_t>(x));
   });
 }
 

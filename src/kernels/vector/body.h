@@ -267,8 +267,10 @@ struct Rows {
         [middle](float x) { return (x - middle) * (x - middle); });
   }
 
-  static float maximum(const float* in, int64_t n) {
+  template <bool kMax>
+  static float extreme(const float* in, int64_t n) {
     constexpr int64_t kStep = kLanes<float, Arch>;
+    const auto better = [](float x, float y) { return kMax ? x > y : x < y; };
     float best = in[0];
     bool nan = false;
     int64_t i = 0;
@@ -279,17 +281,18 @@ struct Rows {
       for (i = kStep; i + kStep <= n; i += kStep) {
         const V x = V::load_unaligned(in + i);
         strange = strange | !(x == x);  // NOLINT(misc-redundant-expression)
-        top = xsimd::max(top, x);
+        top = kMax ? xsimd::max(top, x) : xsimd::min(top, x);
       }
       nan = xsimd::any(strange);
       float lanes[V::size];
       top.store_unaligned(lanes);
       best = lanes[0];
-      for (size_t lane = 1; lane < V::size; ++lane) best = lanes[lane] > best ? lanes[lane] : best;
+      for (size_t lane = 1; lane < V::size; ++lane)
+        best = better(lanes[lane], best) ? lanes[lane] : best;
     }
     for (; i < n; ++i) {
       nan = nan || in[i] != in[i];  // NOLINT(misc-redundant-expression)
-      best = in[i] > best ? in[i] : best;
+      best = better(in[i], best) ? in[i] : best;
     }
     return nan ? __builtin_nanf("") : best;
   }
@@ -379,7 +382,8 @@ constexpr VectorFunctions make_functions(std::string_view name) {
           R::scale,
           R::sum,
           R::sum_of_squares,
-          R::maximum,
+          R::template extreme<true>,
+          R::template extreme<false>,
           R::exp_sum,
           R::from_half,
           R::to_half,

@@ -41,6 +41,7 @@ struct VectorFunctions {
   float (*sum)(const float* in, int64_t n);
   float (*sum_of_squares)(const float* in, float middle, int64_t n);  // Of in[i] - middle.
   float (*maximum)(const float* in, int64_t n);  // n >= 1; NaN if one is there.
+  float (*minimum)(const float* in, int64_t n);  // The same.
   // out[i] = exp(in[i] - shift); returns their sum.
   float (*exp_sum)(const float* in, float shift, float* out, int64_t n);
   // float16, as its bits, to float and back (to the nearest, ties to even).
