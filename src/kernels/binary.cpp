@@ -97,7 +97,7 @@ struct FloorDivide {
           whole -= quotient < whole ? 1.0 : 0.0;
           const double rest = x - whole * y;
           whole -= (y > 0 ? rest < 0 : rest > 0) ? 1.0 : 0.0;
-          return whole == 0 ? std::copysign(0.0f, a / b) : static_cast<float>(whole);
+          return std::copysign(static_cast<float>(whole), a / b);  // 0 has a sign too.
         }
       }
       // As Python and PyTorch do it: the quotient of what fmod leaves is exact.

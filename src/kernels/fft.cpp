@@ -1,13 +1,16 @@
 // Discrete Fourier transforms along any dimensions of real and complex tensors.
 //
-// Lengths that are powers of two are halved again and again; others take Bluestein's way, which
-// makes a convolution of them whose length is a power of two.
+// Lengths that are powers of two are quartered again and again (Stockham's way, without
+// reordering); others take Bluestein's way, which makes a convolution of them whose length is a
+// power of two. Some lines are transformed at a time, side by side, so that all of it is vectors.
+#include <array>
 #include <cmath>
 #include <complex>
 #include <vector>
 
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 
 namespace pteron {
 namespace {
@@ -21,19 +24,96 @@ Complex root(int64_t k, int64_t n, int sign) {
   return {std::cos(angle), sign * std::sin(angle)};
 }
 
-// Products written out: std::complex's own look for NaN in each.
-Complex product(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
+constexpr int64_t kLanes = 8;  // Lines side by side.
+
+// Numbers [size, kLanes], real and imaginary parts apart.
+struct Lines {
+  double* real;
+  double* imaginary;
+};
+
+// A transform of a power of two.
+class Powers {
+ public:
+  Powers(int64_t size, int sign) : size_(size), sign_(sign) {
+    for (int64_t n = size; n >= 4; n /= 4) {
+      std::vector<double> factors;
+      factors.reserve(static_cast<size_t>(n / 4 * 6));
+      for (int64_t p = 0; p < n / 4; ++p) {
+        if (!stages_.empty()) {
+          // Those of the stage before, every fourth.
+          const double* before = stages_.back().data() + 4 * p * 6;
+          factors.insert(factors.end(), before, before + 6);
+          continue;
+        }
+        for (int64_t power = 1; power <= 3; ++power) {
+          const Complex w = root(power * p, n, sign);
+          factors.push_back(w.real());
+          factors.push_back(w.imag());
+        }
+      }
+      stages_.push_back(std::move(factors));
+    }
+  }
+
+  // Transforms `lines` by way of `other`, and says in which of the two the result is.
+  Lines run(Lines lines, Lines other) const {
+    const VectorFunctions& vector = vector_functions();
+    int64_t n = size_;
+    int64_t s = kLanes;
+    for (const std::vector<double>& factors : stages_) {
+      vector.fourier4(lines.real, lines.imaginary, other.real, other.imaginary, n / 4, s,
+                      factors.data(), sign_);
+      std::swap(lines, other);
+      n /= 4;
+      s *= 4;
+    }
+    if (n == 2) {
+      for (auto [from, to] :
+           {std::pair(lines.real, other.real), std::pair(lines.imaginary, other.imaginary)}) {
+        for (int64_t q = 0; q < s; ++q) {
+          to[q] = from[q] + from[q + s];
+          to[q + s] = from[q] - from[q + s];
+        }
+      }
+      std::swap(lines, other);
+    }
+    return lines;
+  }
+
+ private:
+  int64_t size_;
+  int sign_;
+  std::vector<std::vector<double>> stages_;
+};
 
 class Transform {
  public:
-  Transform(int64_t size, int sign) : sign_(sign), padded_(1) {
-    const bool is_power = (size & (size - 1)) == 0;
-    while (padded_ < (is_power ? size : 2 * size - 1)) padded_ *= 2;
-    roots_.reserve(static_cast<size_t>(padded_ / 2));
-    for (int64_t k = 0; k < padded_ / 2; ++k) roots_.push_back(root(k, padded_, 1));
-    if (is_power) return;
+  Transform(int64_t size, int sign) : Transform(size, sign, padded_size(size)) {}
+
+  // How long the lines' memory must be: Bluestein's way needs more than their size.
+  int64_t padded() const { return padded_; }
+
+  // Transforms lines of this size; see Powers::run.
+  Lines run(Lines lines, Lines other) const {
+    if (chirp_.empty()) return forward_.run(lines, other);
+    const auto size = static_cast<int64_t>(chirp_.size());
+    multiply(lines, chirp_, 1);
+    std::fill(lines.real + size * kLanes, lines.real + padded_ * kLanes, 0.0);
+    std::fill(lines.imaginary + size * kLanes, lines.imaginary + padded_ * kLanes, 0.0);
+    Lines there = forward_.run(lines, other);
+    multiply(there, filter_, 1);
+    Lines back = back_.run(there, there.real == lines.real ? other : lines);
+    multiply(back, chirp_, 1 / static_cast<double>(padded_));
+    return back;
+  }
+
+ private:
+  Transform(int64_t size, int sign, int64_t padded)
+      : padded_(padded),
+        forward_(padded, padded == size ? sign : 1),
+        back_(padded == size ? 1 : padded, -1) {
+    if (padded == size) return;
     chirp_.reserve(static_cast<size_t>(size));
     // k squared modulo 2 n, stepwise, as it does not fit for long lines.
     int64_t square = 0;
@@ -41,123 +121,270 @@ class Transform {
       chirp_.push_back(root(square, 2 * size, sign));
       square = (square + 2 * k + 1) % (2 * size);
     }
-    filter_.assign(static_cast<size_t>(padded_), 0);
+    std::vector<double> parts(static_cast<size_t>(4 * padded * kLanes), 0);
+    double* data = parts.data();
+    const Lines lines{data, data + padded * kLanes};
     for (int64_t k = 0; k < size; ++k) {
       const Complex value = std::conj(chirp_[static_cast<size_t>(k)]);
-      filter_[static_cast<size_t>(k)] = value;
-      filter_[static_cast<size_t>((padded_ - k) % padded_)] = value;
+      for (const int64_t at : {k, (padded - k) % padded}) {
+        lines.real[at * kLanes] = value.real();
+        lines.imaginary[at * kLanes] = value.imag();
+      }
     }
-    halve(filter_, 1);
+    const Lines done =
+        forward_.run(lines, {data + 2 * padded * kLanes, data + 3 * padded * kLanes});
+    for (int64_t k = 0; k < padded; ++k)
+      filter_.emplace_back(done.real[k * kLanes], done.imaginary[k * kLanes]);
   }
 
-  // Transforms `line`, of this size, in place.
-  void run(std::vector<Complex>& line) {
-    if (chirp_.empty()) {
-      halve(line, sign_);
-      return;
-    }
-    work_.assign(static_cast<size_t>(padded_), 0);
-    for (size_t k = 0; k < chirp_.size(); ++k) work_[k] = product(line[k], chirp_[k]);
-    halve(work_, 1);
-    for (size_t k = 0; k < work_.size(); ++k) work_[k] = product(work_[k], filter_[k]);
-    halve(work_, -1);
-    const double scale = 1 / static_cast<double>(padded_);
-    for (size_t k = 0; k < chirp_.size(); ++k) line[k] = product(work_[k], chirp_[k]) * scale;
+  static int64_t padded_size(int64_t size) {
+    if ((size & (size - 1)) == 0) return size;
+    int64_t padded = 1;
+    while (padded < 2 * size - 1) padded *= 2;
+    return padded;
   }
 
- private:
-  // Cooley and Tukey's transform of a power of two.
-  void halve(std::vector<Complex>& line, int sign) const {
-    const size_t n = line.size();
-    for (size_t i = 1, j = 0; i < n; ++i) {
-      size_t bit = n / 2;
-      for (; j & bit; bit /= 2) j ^= bit;
-      j ^= bit;
-      if (i < j) std::swap(line[i], line[j]);
-    }
-    for (size_t length = 2; length <= n; length *= 2) {
-      const size_t step = n / length;
-      for (size_t i = 0; i < n; i += length) {
-        for (size_t k = 0; k < length / 2; ++k) {
-          const Complex w = sign > 0 ? roots_[k * step] : std::conj(roots_[k * step]);
-          const Complex odd = product(line[i + k + length / 2], w);
-          line[i + k + length / 2] = line[i + k] - odd;
-          line[i + k] += odd;
-        }
+  static void multiply(Lines lines, const std::vector<Complex>& by, double scale) {
+    for (size_t k = 0; k < by.size(); ++k) {
+      const double real = by[k].real() * scale;
+      const double imaginary = by[k].imag() * scale;
+      double* r = lines.real + k * kLanes;
+      double* i = lines.imaginary + k * kLanes;
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        const double part = r[lane];
+        r[lane] = part * real - i[lane] * imaginary;
+        i[lane] = part * imaginary + i[lane] * real;
       }
     }
   }
 
-  int sign_;
-  int64_t padded_;  // A power of two.
-  std::vector<Complex> roots_;
+  int64_t padded_;
+  Powers forward_;
+  Powers back_;
   std::vector<Complex> chirp_;  // Empty where the size is a power of two.
   std::vector<Complex> filter_;
-  std::vector<Complex> work_;
 };
 
 // A dense row-major array.
 struct Field {
   std::vector<int64_t> sizes;
-  std::vector<Complex> values;
+  std::vector<double> real, imaginary;
+
+  int64_t count() const { return static_cast<int64_t>(real.size()); }
+  void resize(std::span<const int64_t> shape) {
+    sizes.assign(shape.begin(), shape.end());
+    int64_t total = 1;
+    for (const int64_t size : shape) total *= size;
+    real.assign(static_cast<size_t>(total), 0);
+    imaginary.assign(static_cast<size_t>(total), 0);
+  }
+  int64_t inner(size_t dim) const {
+    int64_t product = 1;
+    for (size_t d = dim + 1; d < sizes.size(); ++d) product *= sizes[d];
+    return product;
+  }
 };
 
-void transform_dim(Field& field, size_t dim, int sign) {
-  const int64_t size = field.sizes[dim];
-  int64_t inner = 1;
-  for (size_t d = dim + 1; d < field.sizes.size(); ++d) inner *= field.sizes[d];
-  Transform transform(size, sign);
-  std::vector<Complex> line(static_cast<size_t>(size));
-  const int64_t lines = static_cast<int64_t>(field.values.size()) / size;
-  for (int64_t i = 0; i < lines; ++i) {
-    Complex* first = field.values.data() + i / inner * size * inner + i % inner;
-    for (int64_t k = 0; k < size; ++k) line[static_cast<size_t>(k)] = first[k * inner];
-    transform.run(line);
-    for (int64_t k = 0; k < size; ++k) first[k * inner] = line[static_cast<size_t>(k)];
+// Where lines along a dimension begin.
+struct Starts {
+  int64_t size;
+  int64_t inner;
+  int64_t operator()(int64_t line) const { return line / inner * size * inner + line % inner; }
+};
+
+// Calls fill(first, lanes, lines) for groups of up to kLanes lines, which it sets in as many lanes,
+// transforms them, and calls take(first, lanes, lines). Groups are shared among threads.
+template <typename Fill, typename Take>
+void transform_lines(Context& context, int64_t count, int64_t size, int sign, Fill&& fill,
+                     Take&& take) {
+  const Transform transform(size, sign);
+  const int64_t groups = (count + kLanes - 1) / kLanes;
+  const int64_t slices = std::min<int64_t>(groups, 8);
+  const int64_t part = transform.padded() * kLanes;
+  double* memory = context.scratch_array<double>(static_cast<size_t>(slices * 4 * part));
+  context.parallel(static_cast<size_t>(slices), 1, [&](size_t begin, size_t end) {
+    for (auto slice = static_cast<int64_t>(begin); slice < static_cast<int64_t>(end); ++slice) {
+      double* own = memory + slice * 4 * part;
+      const Lines lines{own, own + part};
+      for (int64_t g = groups * slice / slices; g < groups * (slice + 1) / slices; ++g) {
+        const int64_t lanes = std::min(kLanes, count - g * kLanes);
+        if (lanes < kLanes) std::fill_n(own, 2 * part, 0.0);
+        fill(g * kLanes, lanes, lines);
+        take(g * kLanes, lanes, transform.run(lines, {own + 2 * part, own + 3 * part}));
+      }
+    }
+  });
+}
+
+// The starts of up to kLanes lines, or of every second one from `first`; those that are not there
+// start where the first one does.
+std::array<int64_t, kLanes> starts_of(const Starts& starts, int64_t first, int64_t step,
+                                      int64_t lanes, int64_t count) {
+  std::array<int64_t, kLanes> result{};
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    const int64_t line = first + lane * step;
+    result[static_cast<size_t>(lane)] = starts(lane < lanes && line < count ? line : 0);
   }
+  return result;
+}
+
+void transform_dim(Context& context, Field& field, size_t dim, int sign) {
+  const int64_t size = field.sizes[dim];
+  const int64_t inner = field.inner(dim);
+  const int64_t count = field.count() / size;
+  const Starts starts{size, inner};
+  double* real = field.real.data();
+  double* imaginary = field.imaginary.data();
+  transform_lines(
+      context, count, size, sign,
+      [&](int64_t first, int64_t lanes, Lines to) {
+        const auto at = starts_of(starts, first, 1, lanes, count);
+        for (int64_t k = 0; k < size; ++k) {
+          for (size_t lane = 0; lane < kLanes; ++lane) {
+            to.real[k * kLanes + static_cast<int64_t>(lane)] = real[at[lane] + k * inner];
+            to.imaginary[k * kLanes + static_cast<int64_t>(lane)] = imaginary[at[lane] + k * inner];
+          }
+        }
+      },
+      [&](int64_t first, int64_t lanes, Lines from) {
+        const auto at = starts_of(starts, first, 1, lanes, count);
+        for (int64_t k = 0; k < size; ++k) {
+          for (int64_t lane = 0; lane < lanes; ++lane) {
+            real[at[static_cast<size_t>(lane)] + k * inner] = from.real[k * kLanes + lane];
+            imaginary[at[static_cast<size_t>(lane)] + k * inner] =
+                from.imaginary[k * kLanes + lane];
+          }
+        }
+      });
+}
+
+// The same where all imaginary parts are 0: two lines are transformed as the parts of one, and told
+// apart by their symmetry.
+void transform_real_dim(Context& context, Field& field, size_t dim, int sign) {
+  const int64_t size = field.sizes[dim];
+  const int64_t inner = field.inner(dim);
+  const int64_t count = field.count() / size;
+  const Starts starts{size, inner};
+  double* real = field.real.data();
+  double* imaginary = field.imaginary.data();
+  transform_lines(
+      context, (count + 1) / 2, size, sign,
+      [&](int64_t first, int64_t lanes, Lines to) {
+        const auto left = starts_of(starts, 2 * first, 2, lanes, count);
+        const auto right = starts_of(starts, 2 * first + 1, 2, lanes, count);
+        for (int64_t k = 0; k < size; ++k) {
+          for (size_t lane = 0; lane < kLanes; ++lane) {
+            to.real[k * kLanes + static_cast<int64_t>(lane)] = real[left[lane] + k * inner];
+            to.imaginary[k * kLanes + static_cast<int64_t>(lane)] = real[right[lane] + k * inner];
+          }
+        }
+      },
+      [&](int64_t first, int64_t lanes, Lines from) {
+        const auto left = starts_of(starts, 2 * first, 2, lanes, count);
+        const auto right = starts_of(starts, 2 * first + 1, 2, lanes, count);
+        for (int64_t k = 0; k < size; ++k) {
+          const int64_t mirrored = k == 0 ? 0 : size - k;
+          for (int64_t lane = 0; lane < lanes; ++lane) {
+            const double r = from.real[k * kLanes + lane];
+            const double i = from.imaginary[k * kLanes + lane];
+            const double mr = from.real[mirrored * kLanes + lane];
+            const double mi = from.imaginary[mirrored * kLanes + lane];
+            const int64_t to = left[static_cast<size_t>(lane)] + k * inner;
+            real[to] = (r + mr) / 2;
+            imaginary[to] = (i - mi) / 2;
+            if (2 * (first + lane) + 1 >= count) continue;
+            const int64_t next = right[static_cast<size_t>(lane)] + k * inner;
+            real[next] = (i + mi) / 2;
+            imaginary[next] = (mr - r) / 2;
+          }
+        }
+      });
+}
+
+// From the first half of a real signal's transform to the signal, along the last of the transformed
+// dimensions: two lines as the parts of one. What a real signal's transform cannot have, as the
+// imaginary part of its mean, is left out.
+Field real_signal(Context& context, const Field& half, size_t dim, int64_t size, int sign) {
+  Field out;
+  std::vector<int64_t> shape = half.sizes;
+  shape[dim] = size;
+  out.resize(shape);
+  const int64_t inner = half.inner(dim);
+  const int64_t given = half.sizes[dim];
+  const int64_t count = out.count() / size;
+  const Starts from_starts{given, inner};
+  const Starts to_starts{size, inner};
+  const double* real = half.real.data();
+  const double* imaginary = half.imaginary.data();
+  transform_lines(
+      context, (count + 1) / 2, size, sign,
+      [&](int64_t first, int64_t lanes, Lines to) {
+        const auto left = starts_of(from_starts, 2 * first, 2, lanes, count);
+        const auto right = starts_of(from_starts, 2 * first + 1, 2, lanes, count);
+        for (int64_t k = 0; k < size; ++k) {
+          const bool is_mirrored = k >= given;
+          const int64_t at = (is_mirrored ? size - k : k) * inner;
+          const double turn = k == 0 || 2 * k == size ? 0.0 : is_mirrored ? -1.0 : 1.0;
+          for (size_t lane = 0; lane < kLanes; ++lane) {
+            const int64_t a = left[lane] + at;
+            const int64_t b = right[lane] + at;
+            to.real[k * kLanes + static_cast<int64_t>(lane)] =
+                real[a] - (turn == 0 ? 0.0 : turn * imaginary[b]);
+            to.imaginary[k * kLanes + static_cast<int64_t>(lane)] =
+                real[b] + (turn == 0 ? 0.0 : turn * imaginary[a]);
+          }
+        }
+      },
+      [&](int64_t first, int64_t lanes, Lines from) {
+        const auto left = starts_of(to_starts, 2 * first, 2, lanes, count);
+        const auto right = starts_of(to_starts, 2 * first + 1, 2, lanes, count);
+        for (int64_t k = 0; k < size; ++k) {
+          for (int64_t lane = 0; lane < lanes; ++lane) {
+            out.real[static_cast<size_t>(left[static_cast<size_t>(lane)] + k * inner)] =
+                from.real[k * kLanes + lane];
+            if (2 * (first + lane) + 1 >= count) continue;
+            out.real[static_cast<size_t>(right[static_cast<size_t>(lane)] + k * inner)] =
+                from.imaginary[k * kLanes + lane];
+          }
+        }
+      });
+  return out;
 }
 
 bool is_complex(DType dtype) { return dtype == DType::Complex64 || dtype == DType::Complex128; }
 
-Result<Field> read_field(const Tensor& in) {
+Field read_field(const Tensor& in) {
   Field field;
-  field.sizes.assign(in.sizes().begin(), in.sizes().end());
-  field.values.reserve(static_cast<size_t>(in.numel()));
-  walk_in_order(in, [&](int64_t, int64_t offset, int64_t stride, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = offset + i * stride;
-      if (in.dtype() == DType::Complex64) {
-        const float* pair = in.data<float>() + 2 * at;
-        field.values.emplace_back(pair[0], pair[1]);
-      } else if (in.dtype() == DType::Complex128) {
-        const double* pair = in.data<double>() + 2 * at;
-        field.values.emplace_back(pair[0], pair[1]);
-      } else {
-        double value = 0;
-        load(in.dtype(), in.raw(), at, 1, 1, &value);
-        field.values.emplace_back(value);
+  field.resize(in.sizes());
+  double* real = field.real.data();
+  double* imaginary = field.imaginary.data();
+  walk_in_order(in, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
+    if (!is_complex(in.dtype()))
+      return load(in.dtype(), in.raw(), offset, stride, n, real + position);
+    const auto split = [&](const auto* pairs) {
+      for (int64_t i = 0; i < n; ++i) {
+        real[position + i] = static_cast<double>(pairs[2 * (offset + i * stride)]);
+        imaginary[position + i] = static_cast<double>(pairs[2 * (offset + i * stride) + 1]);
       }
-    }
+    };
+    in.dtype() == DType::Complex64 ? split(in.data<const float>()) : split(in.data<const double>());
   });
   return field;
 }
 
 void write_field(const Field& field, Tensor& out) {
   walk_in_order(out, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      const Complex value = field.values[static_cast<size_t>(position + i)];
-      const int64_t at = offset + i * stride;
-      if (out.dtype() == DType::Complex64) {
-        out.data<float>()[2 * at] = static_cast<float>(value.real());
-        out.data<float>()[2 * at + 1] = static_cast<float>(value.imag());
-      } else if (out.dtype() == DType::Complex128) {
-        out.data<double>()[2 * at] = value.real();
-        out.data<double>()[2 * at + 1] = value.imag();
-      } else {
-        const double part = value.real();
-        store(out.dtype(), out.raw(), at, 1, 1, &part);
+    const double* real = field.real.data() + position;
+    const double* imaginary = field.imaginary.data() + position;
+    if (!is_complex(out.dtype())) return store(out.dtype(), out.raw(), offset, stride, n, real);
+    const auto join = [&](auto* pairs) {
+      using T = std::remove_reference_t<decltype(*pairs)>;
+      for (int64_t i = 0; i < n; ++i) {
+        pairs[2 * (offset + i * stride)] = static_cast<T>(real[i]);
+        pairs[2 * (offset + i * stride) + 1] = static_cast<T>(imaginary[i]);
       }
-    }
+    };
+    out.dtype() == DType::Complex64 ? join(out.data<float>()) : join(out.data<double>());
   });
 }
 
@@ -188,55 +415,46 @@ Result<void> normalize(Field& field, const std::vector<size_t>& dims, std::span<
   double count = 1;
   for (const size_t dim : dims) count *= static_cast<double>(of[dim]);
   const double scale = mode == 0 ? 1 : mode == 1 ? 1 / std::sqrt(count) : 1 / count;
-  for (Complex& value : field.values) value *= scale;
+  if (scale == 1) return {};
+  for (double& value : field.real) value *= scale;
+  for (double& value : field.imaginary) value *= scale;
   return {};
 }
 
-// Keeps the first `size` along a dimension, or fills up to it with what the symmetry of a real
-// signal's transform says: the element at the mirrored place of all `dims`, conjugated.
-Field resized(const Field& field, const std::vector<size_t>& dims, size_t dim, int64_t size) {
+// The first `size` along a dimension.
+Field cut(const Field& field, size_t dim, int64_t size) {
   Field out;
-  out.sizes = field.sizes;
-  out.sizes[dim] = size;
-  std::vector<int64_t> index(field.sizes.size());
-  int64_t count = 1;
-  for (const int64_t n : out.sizes) count *= n;
-  out.values.reserve(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) {
-    const bool is_mirrored = index[dim] >= field.sizes[dim];
-    int64_t at = 0;
-    for (size_t d = 0; d < index.size(); ++d) {
-      int64_t k = index[d];
-      if (is_mirrored && std::find(dims.begin(), dims.end(), d) != dims.end())
-        k = (out.sizes[d] - k) % out.sizes[d];
-      at = at * field.sizes[d] + k;
-    }
-    const Complex value = field.values[static_cast<size_t>(at)];
-    out.values.push_back(is_mirrored ? std::conj(value) : value);
-    for (size_t d = index.size(); d-- > 0;) {
-      if (++index[d] < out.sizes[d]) break;
-      index[d] = 0;
-    }
+  std::vector<int64_t> shape = field.sizes;
+  shape[dim] = size;
+  out.resize(shape);
+  const int64_t inner = field.inner(dim);
+  const int64_t from = field.sizes[dim] * inner;
+  const int64_t to = size * inner;
+  for (int64_t i = 0; i < out.count() / std::max<int64_t>(to, 1); ++i) {
+    std::copy_n(field.real.data() + i * from, to, out.real.data() + i * to);
+    std::copy_n(field.imaginary.data() + i * from, to, out.imaginary.data() + i * to);
   }
   return out;
 }
 
-Result<void> real_to_complex(Context&, const Args& args, const Kernel&) {
+Result<void> real_to_complex(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
   if (!is_float(in.dtype()) || !is_complex(out.dtype()))
     return kernel_error("_fft_r2c of " + args.describe(0) + " into " + args.describe(4));
   PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
-  PTERON_ASSIGN(Field field, read_field(in));
-  for (const size_t dim : dims) transform_dim(field, dim, -1);
+  Field field = read_field(in);
+  if (field.count() > 0) transform_real_dim(context, field, dims.front(), -1);
+  for (size_t i = 1; i < dims.size() && field.count() > 0; ++i)
+    transform_dim(context, field, dims[i], -1);
   PTERON_TRY(normalize(field, dims, in.sizes(), args.integer(2)));
-  if (args.boolean(3)) field = resized(field, dims, dims.back(), field.sizes[dims.back()] / 2 + 1);
+  if (args.boolean(3)) field = cut(field, dims.back(), field.sizes[dims.back()] / 2 + 1);
   PTERON_TRY(out.resize(field.sizes));
   write_field(field, out);
   return {};
 }
 
-Result<void> complex_to_real(Context&, const Args& args, const Kernel&) {
+Result<void> complex_to_real(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const int64_t size = args.integer(3);
   Tensor& out = args.tensor(4);
@@ -248,26 +466,27 @@ Result<void> complex_to_real(Context&, const Args& args, const Kernel&) {
   if (size < 1 || in.sizes()[last] != size / 2 + 1)
     return kernel_error("_fft_c2r of " + args.describe(0) + " to a last dimension of " +
                         args.describe(3));
-  PTERON_ASSIGN(Field field, read_field(in));
-  for (size_t i = 0; i + 1 < dims.size(); ++i) transform_dim(field, dims[i], 1);
+  Field field = read_field(in);
+  for (size_t i = 0; i + 1 < dims.size() && field.count() > 0; ++i)
+    transform_dim(context, field, dims[i], 1);
   // After the other dimensions the symmetry is along the last alone.
-  field = resized(field, {last}, last, size);
-  // What a real signal's transform cannot have is left out, as the imaginary part of its mean.
-  transform_dim(field, last, 1);
+  field = real_signal(context, field, last, size, 1);
   PTERON_TRY(normalize(field, dims, field.sizes, args.integer(2)));
   PTERON_TRY(out.resize(field.sizes));
   write_field(field, out);
   return {};
 }
 
-Result<void> complex_to_complex(Context&, const Args& args, const Kernel&) {
+Result<void> complex_to_complex(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   Tensor& out = args.tensor(4);
   if (!is_complex(in.dtype()) || !is_complex(out.dtype()))
     return kernel_error("_fft_c2c of " + args.describe(0) + " into " + args.describe(4));
   PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
-  PTERON_ASSIGN(Field field, read_field(in));
-  for (const size_t dim : dims) transform_dim(field, dim, args.boolean(3) ? -1 : 1);
+  Field field = read_field(in);
+  for (const size_t dim : dims) {
+    if (field.count() > 0) transform_dim(context, field, dim, args.boolean(3) ? -1 : 1);
+  }
   PTERON_TRY(normalize(field, dims, in.sizes(), args.integer(2)));
   PTERON_TRY(out.resize(field.sizes));
   write_field(field, out);

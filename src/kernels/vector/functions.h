@@ -47,6 +47,11 @@ struct VectorFunctions {
   // float16, as its bits, to float and back (to the nearest, ties to even).
   void (*from_half)(const uint16_t* in, float* out, int64_t n);
   void (*to_half)(const float* in, uint16_t* out, int64_t n);
+  // A step of a Fourier transform by fours. x and y are arrays [4, m, s] and [m, 4, s], real and
+  // imaginary parts apart; factors are six numbers for each of the m, the real and imaginary parts
+  // of w, w^2 and w^3; turn is -1 forward, 1 backward.
+  void (*fourier4)(const double* x_real, const double* x_imaginary, double* y_real,
+                   double* y_imaginary, int64_t m, int64_t s, const double* factors, double turn);
   // Walsh and Hadamard's transform of a line of 2^k, not scaled.
   void (*hadamard)(float* line, int64_t n);
 
