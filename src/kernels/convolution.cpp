@@ -279,8 +279,9 @@ Result<Problem> read_problem(const Args& args, size_t first, size_t in_at) {
                                 p.dilation[d] * (p.kernel[d] - 1) + extra[d] + 1
                           : window_count(p.in[d], p.kernel[d], p.stride[d], p.pad[d], p.dilation[d],
                                          false);
-    // As in PyTorch a batch may be empty, and channels, but no line, and no result is.
-    if (p.out[d] < 1 || (p.in[d] == 0 && p.batch > 0 && channels > 0))
+    // As in PyTorch a batch may be empty, and channels, but no line; and a result only where the
+    // convolution is transposed.
+    if (p.out[d] < (transposed ? 0 : 1) || (p.in[d] == 0 && p.batch > 0 && channels > 0))
       return kernel_error("convolution of " + what + " leaves nothing");
     if (transposed && extra[d] >= std::max(p.stride[d], p.dilation[d]))
       return kernel_error("output padding in " + args.describe(first + 4) +

@@ -49,6 +49,21 @@ Ran run(const std::string& name, std::vector<CaseValue> arguments, std::vector<C
   return ran;
 }
 
+// As PyTorch's: padding may leave nothing of a transposed one, and must not of a plain one.
+TEST(Convolution, LeavesNothingOnlyWhereItIsTransposed) {
+  const auto convolve = [](bool transposed, int64_t padding) {
+    return run("aten::convolution.out",
+               {tensor<float>({1, 1, 2}, {1, 2}), tensor<float>({1, 1, 3}, {1, 1, 1}), none(),
+                ints({1}), ints({padding}), ints({1}), boolean(transposed), ints({0}), integer(1)},
+               {tensor<float>({1, 1, 0}, {})});
+  };
+  const Ran nothing = convolve(true, 2);
+  EXPECT_EQ(nothing.error, "");
+  EXPECT_EQ(nothing.output().tensor->numel(), 0);
+  EXPECT_NE(convolve(true, 3).error, "");
+  EXPECT_NE(convolve(false, 0).error, "");
+}
+
 TEST(Prim, ArithmeticFollowsPythonsSigns) {
   const auto two = [](const char* op, CaseValue a, CaseValue b, CaseValue out) {
     const Ran ran = run(std::string("executorch_prim::") + op, {a, b}, {out});
