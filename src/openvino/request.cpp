@@ -25,6 +25,7 @@ struct Slot {
   bool fixed = false;    // The port's shape is fixed: it is OpenVINO's shape for every run.
   bool direct = false;   // OpenVINO uses the program's memory; else values are copied or converted.
   bool settled = false;  // Direct, and of one shape in all runs: only the address may change.
+  bool passed = false;   // An output that is an input as it came.
   void* data = nullptr;  // What OpenVINO's tensor points at.
   Shape shape{};
   size_t rank = 0;
@@ -69,8 +70,10 @@ class Request final : public DelegateInstance, private Stop::Waiter {
       if (slot.settled && slot.data == value.tensor->raw() && slot.data != nullptr) continue;
       PTERON_TRY(set_input(i, slot, value));
     }
+    if (!knows_passed_) PTERON_TRY(find_passed());
     for (size_t i = 0; i < outputs_.size(); ++i) {
       Slot& slot = outputs_[i];
+      if (slot.passed) continue;
       if (!slot.direct) {
         if (slot.fixed && slot.data == nullptr) PTERON_TRY(stage_output(slot, i));
         continue;
@@ -207,6 +210,29 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     return {};
   }
 
+  // Where a model gives an input as an output, unchanged, OpenVINO's CPU has one tensor for both:
+  // to set the output would take the input away from the whole model. Comes when the inputs are
+  // set.
+  Result<void> find_passed() {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      Slot& slot = outputs_[i];
+      if (!slot.fixed) continue;
+      ov::ov_tensor_t* raw = nullptr;
+      Status status = library_->ov_infer_request_get_output_tensor_by_index(handle_.get(), i, &raw);
+      const TensorHandle own(library_, raw);
+      void* data = nullptr;
+      if (status == Status::Ok) status = library_->ov_tensor_data(raw, &data);
+      if (status != Status::Ok)
+        return openvino_error(library_, Code::Failed, slot.port->name + " cannot be read", status);
+      slot.passed = std::any_of(inputs_.begin(), inputs_.end(), [data](const Slot& input) {
+        return input.data != nullptr && input.data == data;
+      });
+      if (slot.passed) slot.direct = false;
+    }
+    knows_passed_ = true;
+    return {};
+  }
+
   // An output of fixed shape that differs in dtype or memory order: OpenVINO writes to memory of
   // ours, which stays.
   Result<void> stage_output(Slot& slot, size_t index) {
@@ -221,7 +247,8 @@ class Request final : public DelegateInstance, private Stop::Waiter {
 
   Result<void> fetch_output(size_t index, Tensor& tensor) {
     const Slot& slot = outputs_[index];
-    if (slot.fixed) return keep_output(slot, slot.staging.data(), slot.sizes(), tensor);
+    if (slot.fixed && !slot.passed)
+      return keep_output(slot, slot.staging.data(), slot.sizes(), tensor);
     ov::ov_tensor_t* raw = nullptr;
     Status status =
         library_->ov_infer_request_get_output_tensor_by_index(handle_.get(), index, &raw);
@@ -269,6 +296,7 @@ class Request final : public DelegateInstance, private Stop::Waiter {
   // The request goes before the tensors that it points at, so it is declared after them.
   std::vector<Slot> inputs_;
   std::vector<Slot> outputs_;
+  bool knows_passed_ = false;
   InferRequestHandle handle_;
 };
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -145,9 +146,9 @@ TEST(RealDelegate, AnOlderReleaseIsBlamedForOperatorsThatItLacks) {
                {"not by OpenVINO 2025.1.0", "export the model again"});
 }
 
-// y = relu(x), compiled by the OpenVINO that will run it and written out as ExecuTorch's exporter
-// does.
-std::string blob_of_relu(const OpenvinoLibrary& ov) {
+// y = relu(x), and with_input: x itself too, compiled by the OpenVINO that will run it and written
+// out as ExecuTorch's exporter does.
+std::string blob_of_relu(const OpenvinoLibrary& ov, bool with_input = false) {
   const std::string port = "<port id=\"0\" precision=\"FP32\"><dim>2</dim><dim>3</dim></port>";
   const std::string ir =
       "<?xml version=\"1.0\"?><net name=\"relu\" version=\"11\"><layers>"
@@ -160,8 +161,12 @@ std::string blob_of_relu(const OpenvinoLibrary& ov) {
       "<port id=\"1\" precision=\"FP32\"><dim>2</dim><dim>3</dim></port>" +
       "</output></layer>"
       "<layer id=\"2\" name=\"z\" type=\"Result\" version=\"opset1\"><input>" +
-      port +
-      "</input></layer></layers><edges>"
+      port + "</input></layer>" +
+      (with_input ? "<layer id=\"3\" name=\"same\" type=\"Result\" version=\"opset1\"><input>" +
+                        port + "</input></layer>"
+                  : "") +
+      "</layers><edges>" +
+      (with_input ? "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"3\" to-port=\"0\"/>" : "") +
       "<edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/>"
       "<edge from-layer=\"1\" from-port=\"1\" to-layer=\"2\" to-port=\"0\"/>"
       "</edges></net>";
@@ -191,6 +196,30 @@ std::string blob_of_relu(const OpenvinoLibrary& ov) {
   ov->ov_core_free(core);
   std::ifstream file(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Set as the output's, one memory would be the input's too, and the model's result lost.
+void expect_input_as_output(const char* place) {
+  const auto loaded = load_openvino(place);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  test::PlanMaker maker;
+  const ValueIndex x = maker.planned({2, 3});
+  const ValueIndex y = maker.planned({2, 3});
+  const ValueIndex same = maker.planned({2, 3});
+  maker.call_delegate("OpenvinoBackend", {x, y, same}, blob_of_relu(**loaded, true));
+  maker.inputs({x}).outputs({y, same});
+  RuntimeOptions runtime;
+  runtime.delegates.push_back(make_openvino_delegate(from(place)));
+  const auto method = test::load_method(maker, std::move(runtime));
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  for (const float first : {-1.0F, 1.0F, 7.0F}) {
+    auto input = test::floats({2, 3}, {first, 2, -3, 4, -5, 6});
+    const HostValue values[] = {input.host()};
+    const auto ran = (*method)->run(values);
+    ASSERT_TRUE(ran.ok()) << ran.error().message;
+    EXPECT_EQ(test::output(**method), (std::vector<float>{std::max(first, 0.0F), 2, 0, 4, 0, 6}));
+    EXPECT_EQ(test::output(**method, 1), input.values);
+  }
 }
 
 void expect_own_blob_runs(const char* place, const char* version) {
@@ -229,6 +258,21 @@ TEST(RealDelegate, RunsABlobOf2025_4OnIt) {
 TEST(RealDelegate, RunsABlobOf2026_4OnIt) {
   NEEDS("2026_4_1", place);
   expect_own_blob_runs(place, "2026.4.1");
+}
+
+TEST(RealDelegate, GivesAnInputThatComesOutUnchangedOn2025_1) {
+  NEEDS("2025_1_0", place);
+  expect_input_as_output(place);
+}
+
+TEST(RealDelegate, GivesAnInputThatComesOutUnchangedOn2025_4) {
+  NEEDS("2025_4_1", place);
+  expect_input_as_output(place);
+}
+
+TEST(RealDelegate, GivesAnInputThatComesOutUnchangedOn2026_4) {
+  NEEDS("2026_4_1", place);
+  expect_input_as_output(place);
 }
 
 }  // namespace

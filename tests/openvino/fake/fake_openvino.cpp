@@ -251,6 +251,8 @@ ov_status_e set_tensor(ov_infer_request_t* request, const std::vector<Port>& por
     return general_error("The tensor size is not equal to the model's");
   }
   buffers[index] = tensor->buffer;
+  if (request->compiled->model.op == "pass" && index < request->outputs.size())
+    request->inputs[index] = request->outputs[index] = tensor->buffer;
   return ov_status_e::Ok;
 }
 
@@ -533,6 +535,7 @@ ov_status_e ov_compiled_model_create_infer_request(const ov_compiled_model_t* mo
     auto buffer = std::make_shared<Buffer>();
     buffer->type = port.type;
     buffer->reshape(port.is_fixed() ? port.fixed_shape() : std::vector<int64_t>{0});
+    if (model->compiled->model.op == "pass") made->inputs[made->outputs.size()] = buffer;
     made->outputs.push_back(std::move(buffer));
   }
   state().born("infer_request", made);

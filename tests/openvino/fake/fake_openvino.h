@@ -37,7 +37,8 @@
 // dimensions ("4", "?" or "2..8" each; "scalar" is rank 0, "..." any rank) and a name. There is one
 // operation:
 //   op copy        Output i is input i: its bytes, its shape.
-//   op add_one     The same, plus one in the element's type (f16, bf16: the bits plus one).
+//   op pass        Output i is input i, one tensor: to set one is to set the other.
+//   op add_one     The same as copy, plus one in the element's type (f16, bf16: the bits plus one).
 //   op add         Output 0 is input 0 plus input 1, of one shape.
 //   op fill 5,3 7  Output 0 has this shape and this value everywhere, whatever comes in.
 //   op count       Output 0 is a scalar i64: how often this request has run.
