@@ -121,6 +121,8 @@ openvino_libs() {
 # What builds and tests read: docs/architecture.md lists these variables.
 export_paths() {
   export PTERON_TOOLS_DIR="$cache/tools"
+  # What two builds compile alike is compiled once.
+  export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
   local version variable
   for version in 2025.0.0 2025.1.0 2025.4.1 2026.4.1; do
     variable=PTERON_TEST_OPENVINO_${version//./_}
