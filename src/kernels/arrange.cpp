@@ -211,8 +211,8 @@ Result<void> roll_(Context& context, const Args& args, const Kernel&) {
   const auto rank = static_cast<size_t>(in.rank());
   if (dims.empty()) {
     const int64_t whole = (shifts[0] % in.numel() + in.numel()) % in.numel();
-    const Places from(in);
-    const Places to(out);
+    const Places from(context, in);
+    const Places to(context, out);
     with_element(dtype_size(in.dtype()), [&](auto type) {
       using T = decltype(type);
       for (int64_t i = 0; i < in.numel(); ++i) {
@@ -338,7 +338,8 @@ Result<void> as_strided(Context& context, const Args& args, const Kernel&) {
     if (sizes[d] < 0 || strides[d] < 0) return wrong();
     is_empty = is_empty || sizes[d] == 0;
     view.sizes[d] = sizes[d];
-    view.strides[d] = strides[d];
+    // A single element's stride leads nowhere, however large it is.
+    view.strides[d] = sizes[d] > 1 ? strides[d] : 0;
   }
   for (size_t d = 0; d < sizes.size() && !is_empty; ++d) {
     if (sizes[d] > 1 && strides[d] > (INT64_MAX - last) / (sizes[d] - 1)) return wrong();
@@ -362,7 +363,7 @@ Result<void> tril_(Context& context, const Args& args, const Kernel&) {
   // Where the rows begin.
   View starts(out);
   starts.sizes[rank - 1] = 1;
-  const Places places(starts.shape(), {starts.strides.data(), rank});
+  const Places places(context, starts.shape(), {starts.strides.data(), rank});
   const int64_t step = out.strides()[rank - 1];
   with_element(dtype_size(out.dtype()), [&](auto type) {
     using T = decltype(type);

@@ -18,22 +18,27 @@ namespace {
 
 using Context = KernelContext;
 
-Result<void> check_cache(const char* what, const Tensor& value, const Tensor& cache) {
+// `what` of argument `from` into the cache that is argument `to`.
+Result<void> check_cache(const char* what, const Args& args, size_t from, size_t to) {
+  const Tensor& value = args.tensor(from);
+  const Tensor& cache = args.tensor(to);
   bool fits = value.rank() == 4 && cache.rank() == 4 && value.dtype() == cache.dtype();
   for (int d : {0, 2, 3}) fits = fits && value.size(d) == cache.size(d);
   if (!fits)
-    return kernel_error(std::string(what) + " of " + value.describe() + " into a cache of " +
-                        cache.describe());
+    return kernel_error(std::string(what) + " of " + args.describe(from) + " into the cache, " +
+                        args.describe(to));
   return {};
 }
 
 // Copies value[:, s] to cache[:, start + s].
-Result<void> write_cache(const char* what, const Tensor& value, Tensor& cache, int64_t start) {
-  PTERON_TRY(check_cache(what, value, cache));
+Result<void> write_cache(const char* what, const Args& args, size_t from, size_t into,
+                         int64_t start) {
+  PTERON_TRY(check_cache(what, args, from, into));
+  const Tensor& value = args.tensor(from);
+  Tensor& cache = args.tensor(into);
   if (start < 0 || start > cache.size(1) || value.size(1) > cache.size(1) - start)
     return kernel_error(std::string(what) + " of " + counted(value.size(1), "position") + " from " +
-                        std::to_string(start) + " into a cache of " +
-                        std::to_string(cache.size(1)));
+                        std::to_string(start) + " into the cache, " + args.describe(into));
   if (value.numel() == 0) return {};
   View to(cache);
   to.sizes[1] = value.size(1);
@@ -51,7 +56,7 @@ Result<void> clear(Tensor& out) {
 }
 
 Result<void> update_cache(Context&, const Args& args, const Kernel&) {
-  PTERON_TRY(write_cache("update_cache", args.tensor(0), args.tensor(1), args.integer(2)));
+  PTERON_TRY(write_cache("update_cache", args, 0, 1, args.integer(2)));
   return clear(args.tensor(3));
 }
 
@@ -60,7 +65,7 @@ Result<void> update_cache_with_indices(Context& context, const Args& args, const
   const Tensor& value = args.tensor(0);
   Tensor& cache = args.tensor(1);
   const Tensor& indices = args.tensor(3);
-  PTERON_TRY(check_cache("update_cache_with_indices", value, cache));
+  PTERON_TRY(check_cache("update_cache_with_indices", args, 0, 1));
   if (indices.dtype() != DType::Int64 || indices.rank() != 2 || indices.size(0) != value.size(0) ||
       indices.size(1) != value.size(1))
     return kernel_error("update_cache_with_indices of " + args.describe(0) + " at " +
@@ -231,8 +236,8 @@ Result<void> run_float(Context& context, const Tensor& q, const Tensor& k, const
 
 Result<void> sdpa_with_cache(Context& context, const Args& args, const Kernel&) {
   const int64_t start = args.integer(5);
-  PTERON_TRY(write_cache("argument 1", args.tensor(1), args.tensor(3), start));
-  PTERON_TRY(write_cache("argument 2", args.tensor(2), args.tensor(4), start));
+  PTERON_TRY(write_cache("sdpa_with_kv_cache", args, 1, 3, start));
+  PTERON_TRY(write_cache("sdpa_with_kv_cache", args, 2, 4, start));
   return run_float(
       context, args.tensor(0), args.tensor(3), args.tensor(4),
       {start, args.optional_tensor(7), args.real(8), args.boolean(9), args.optional_real(10)},

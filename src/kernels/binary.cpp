@@ -191,15 +191,16 @@ Result<void> tensors(Context& context, const Args& args, const Kernel&) {
       [](auto x, auto y) { return Op::apply(x, y); }, std::is_same_v<Op, Multiply>);
 }
 
-// A number as an operand of each type that is computed in.
+// A number as an operand of each type that is computed in: wrapped or rounded to the tensors' type
+// first. In products and quotients PyTorch does not round it to float16 or bfloat16.
 struct Number {
   int64_t integer;
   float single;
   double real;
 
-  Number(const Scalar& scalar, DType type)
+  Number(const Scalar& scalar, DType type, bool rounds = true)
       : integer(scalar_operand<int64_t>(scalar, type)),
-        single(scalar_operand<float>(scalar, type)),
+        single(rounds ? scalar_operand<float>(scalar, type) : static_cast<float>(scalar.real)),
         real(scalar_operand<double>(scalar, type)) {}
   template <typename T>
   T as() const {
@@ -216,7 +217,7 @@ template <typename Op>
 Result<void> with_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const DType type = result_type(a, args.scalar(1));
-  const Number b(args.scalar(1), type);
+  const Number b(args.scalar(1), type, !std::is_same_v<Op, Multiply>);
   return map_runs(&context, a, args.tensor(2), type, [b](const auto* x, auto* y, int64_t n) {
     using T = std::remove_reference_t<decltype(*y)>;
     const T right = b.as<T>();
@@ -245,15 +246,13 @@ template <typename Op>
 Result<void> with_alpha(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
-  const Scalar alpha = args.scalar(2);
-  return map_binary(
-      &context, a, b, args.tensor(3), result_type(a, b),
-      [alpha](auto x, auto y) {
-        using T = decltype(x);
-        const T factor = scalar_as<T>(alpha);
-        return Op::apply(x, factor == T(1) ? y : Multiply::apply(factor, y));
-      },
-      true);
+  const DType type = result_type(a, b);
+  const Number alpha(args.scalar(2), type);
+  return map_binary(&context, a, b, args.tensor(3), type, [alpha](auto x, auto y) {
+    using T = decltype(x);
+    const T factor = alpha.as<T>();
+    return Op::apply(x, factor == T(1) ? y : Multiply::apply(factor, y));
+  });
 }
 
 template <typename Op>
@@ -263,13 +262,16 @@ Result<void> scalar_with_alpha(Context& context, const Args& args, const Kernel&
   const Scalar alpha = args.scalar(2);
   DType compute = result_type(a, b);
   if (alpha.kind == ValueKind::Double && !is_float(compute)) compute = DType::Float32;
+  const Number number(b, compute);
+  const Number factor(alpha, compute);
   return map_unary(&context, a, args.tensor(3), compute, [=](auto x) {
     using T = decltype(x);
-    return Op::apply(x, Multiply::apply(scalar_as<T>(alpha), scalar_as<T>(b)));
+    return Op::apply(x, Multiply::apply(factor.as<T>(), number.as<T>()));
   });
 }
 
-bool has_zero(const Tensor& tensor) {
+// Whether an element is 0 once it is of the type to divide in.
+bool has_zero(const Tensor& tensor, DType type) {
   bool found = false;
   Walk walk(tensor.sizes());
   walk.add(tensor);
@@ -277,6 +279,7 @@ bool has_zero(const Tensor& tensor) {
     for (int64_t i = 0; i < n && !found; ++i) {
       int64_t value = 1;
       load(tensor.dtype(), tensor.raw(), at[0] + i * stride[0], 1, 1, &value);
+      convert_operand(type, 1, &value);
       found = value == 0;
     }
   });
@@ -287,7 +290,15 @@ bool has_zero(const Tensor& tensor) {
 Result<void> refuse_zero(const Args& args, DType compute) {
   const Tensor& divisor = args.tensor(1);
   if (args.tensor(0).numel() > 0 && is_number(divisor.dtype()) && !is_float(compute) &&
-      has_zero(divisor)) {
+      has_zero(divisor, compute)) {
+    return kernel_error("integer division by zero, in " + args.describe(1));
+  }
+  return {};
+}
+
+Result<void> refuse_zero_number(const Args& args, DType compute) {
+  if (args.tensor(0).numel() > 0 && !is_float(compute) &&
+      scalar_operand<int64_t>(args.scalar(1), compute) == 0) {
     return kernel_error("integer division by zero, in " + args.describe(1));
   }
   return {};
@@ -301,9 +312,7 @@ Result<void> integer_safe(Context& context, const Args& args, const Kernel& self
 
 template <typename Op>
 Result<void> integer_safe_scalar(Context& context, const Args& args, const Kernel& self) {
-  const Scalar b = args.scalar(1);
-  if (!is_float(result_type(args.tensor(0), b)) && b.integer == 0 && args.tensor(0).numel() > 0)
-    return kernel_error("integer division by zero, in " + args.describe(1));
+  PTERON_TRY(refuse_zero_number(args, result_type(args.tensor(0), args.scalar(1))));
   return with_scalar<Op>(context, args, self);
 }
 
@@ -334,7 +343,7 @@ Result<void> div_scalar(Context& context, const Args& args, const Kernel&) {
                    [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
 }
 
-Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
+Result<void> div_mode(Context& context, const Args& args, const Kernel&) {
   const auto mode = args.string(2);
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
@@ -344,8 +353,6 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel& self) {
         &context, a, b, args.tensor(3), true_division_type(type),
         [](auto x, auto y) { return Divide::apply(x, y); }, true);
   }
-  (void)context;
-  (void)self;
   PTERON_TRY(refuse_zero(args, type));
   if (*mode == "floor") {
     return map_binary(&context, a, b, args.tensor(3), type,
@@ -429,46 +436,46 @@ Result<void> shift_scalar(Context& context, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel& self) {
+Result<void> div_scalar_mode(Context& context, const Args& args, const Kernel&) {
   const auto mode = args.string(2);
   const Tensor& a = args.tensor(0);
   const Scalar b = args.scalar(1);
   const DType type = result_type(a, b);
   Tensor& out = args.tensor(3);
-  (void)context;
-  (void)self;
   if (!mode) {
     return map_unary(&context, a, out, true_division_type(type),
                      [b](auto x) { return Divide::apply(x, scalar_as<decltype(x)>(b)); });
   }
-  if (!is_float(type) && b.integer == 0 && a.numel() > 0)
-    return kernel_error("integer division by zero, in " + args.describe(1));
+  PTERON_TRY(refuse_zero_number(args, type));
+  const Number number(b, type, false);
   if (*mode == "floor") {
     return map_unary(&context, a, out, type,
-                     [b](auto x) { return FloorDivide::apply(x, scalar_as<decltype(x)>(b)); });
+                     [=](auto x) { return FloorDivide::apply(x, number.as<decltype(x)>()); });
   }
   if (*mode == "trunc") {
     return map_unary(&context, a, out, type,
-                     [b](auto x) { return TruncatingDivide::apply(x, scalar_as<decltype(x)>(b)); });
+                     [=](auto x) { return TruncatingDivide::apply(x, number.as<decltype(x)>()); });
   }
   return kernel_error("rounding mode " + args.describe(2) + " is neither floor nor trunc");
 }
 
 Result<void> rsub_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& a = args.tensor(0);
-  const Scalar b = args.scalar(1);
-  const Scalar alpha = args.scalar(2);
-  return map_unary(&context, a, args.tensor(3), result_type(a, b), [=](auto x) {
+  const DType type = result_type(a, args.scalar(1));
+  const Number b(args.scalar(1), type);
+  const Number alpha(args.scalar(2), type);
+  return map_unary(&context, a, args.tensor(3), type, [=](auto x) {
     using T = decltype(x);
-    return Subtract::apply(scalar_as<T>(b), Multiply::apply(scalar_as<T>(alpha), x));
+    return Subtract::apply(b.as<T>(), Multiply::apply(alpha.as<T>(), x));
   });
 }
 
 Result<void> pow_of_scalar(Context& context, const Args& args, const Kernel&) {
-  const Scalar base = args.scalar(0);
   const Tensor& exponent = args.tensor(1);
-  return map_unary(&context, exponent, args.tensor(2), result_type(exponent, base),
-                   [base](auto x) { return Power::apply(scalar_as<decltype(x)>(base), x); });
+  const DType type = result_type(exponent, args.scalar(0));
+  const Number base(args.scalar(0), type);
+  return map_unary(&context, exponent, args.tensor(2), type,
+                   [base](auto x) { return Power::apply(base.as<decltype(x)>(), x); });
 }
 
 // min, then max, each a tensor or none; NaN in any of them wins.

@@ -201,6 +201,7 @@ Result<void> convolve(Context& context, const Problem& p, bool transposed, const
   C* columns =
       transposed ? context.scratch_array<C>(static_cast<size_t>(rows * p.in_size())) : nullptr;
   PackSpace<C> space;
+  [[maybe_unused]] C* all = nullptr;  // Columns of all windows, where they are not packed by parts.
   for (int64_t n = 0; n < p.batch; ++n) {
     for (int64_t g = 0; g < p.groups; ++g) {
       const C* image = x + (n * p.groups + g) * p.in_channels * p.in_size();
@@ -218,7 +219,7 @@ Result<void> convolve(Context& context, const Problem& p, bool transposed, const
         gemm_packed<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
                        Columns<C>{p, image}, result, p.out_size(), b != nullptr, &space);
       } else {
-        C* all = context.scratch_array<C>(static_cast<size_t>(rows * p.out_size()));
+        if (!all) all = context.scratch_array<C>(static_cast<size_t>(rows * p.out_size()));
         Columns<C>{p, image}.pack(0, rows, 0, p.out_size(), p.out_size(), all);
         gemm<C>(context, p.out_channels, p.out_size(), rows, {group, rows, 1},
                 {all, p.out_size(), 1}, result, p.out_size(), b != nullptr, &space);

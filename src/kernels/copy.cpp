@@ -94,8 +94,10 @@ Result<void> convert_copy(KernelContext& context, const Tensor& in, Tensor& out)
       copy_between(&context, in, View(in), out, View(out));
     return {};
   }
-  // Small integers become floats in one step, rounded once.
-  const bool is_short = is_integral(in.dtype()) && dtype_size(in.dtype()) <= 4;
+  // Small integers become floats in one step, rounded once; so do those of uint64, which int64 does
+  // not hold.
+  const bool is_short =
+      is_integral(in.dtype()) && (dtype_size(in.dtype()) <= 4 || in.dtype() == DType::UInt64);
   const DType compute = is_float(in.dtype())                ? in.dtype()
                         : is_short && is_float(out.dtype()) ? promote(out.dtype(), DType::Float32)
                                                             : DType::Int64;

@@ -132,7 +132,7 @@ Result<void> fill_scalar(Context& context, const Args& args, const Kernel&) {
 Result<void> fill_tensor(Context& context, const Args& args, const Kernel&) {
   const Tensor& value = args.tensor(1);
   if (value.numel() != 1 || !is_number(value.dtype()))
-    return kernel_error("argument 1 is " + args.describe(1) + "; one number is wanted");
+    return kernel_error("fill by " + args.describe(1) + "; one number is wanted");
   PTERON_TRY(args.tensor(2).resize(args.tensor(0).sizes()));
   Scalar scalar{ValueKind::Int, 0, 0};
   if (is_float(value.dtype())) {

@@ -16,8 +16,13 @@ To number_cast(From value) {
   if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     if (std::isnan(value)) return 0;
     // PyTorch's casts of out-of-range values are undefined; ours go by way of int64, which
-    // saturates.
+    // saturates; uint64's upper half has what fits it.
     constexpr From kLimit = static_cast<From>(9223372036854775808.0);
+    if constexpr (std::is_same_v<To, uint64_t>) {
+      if (value >= kLimit)
+        return value >= 2 * kLimit ? std::numeric_limits<uint64_t>::max()
+                                   : static_cast<uint64_t>(value);
+    }
     const int64_t wide = value >= kLimit   ? std::numeric_limits<int64_t>::max()
                          : value < -kLimit ? std::numeric_limits<int64_t>::min()
                                            : static_cast<int64_t>(value);

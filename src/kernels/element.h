@@ -55,6 +55,17 @@ void convert_operand(DType dtype, int64_t n, C* values);
 template <typename C>
 C scalar_operand(const Scalar& scalar, DType dtype);
 
+// a + b; integers wrap.
+template <typename C>
+C wrapping_add(C a, C b) {
+  if constexpr (std::is_integral_v<C>) {
+    using U = std::make_unsigned_t<C>;
+    return static_cast<C>(static_cast<U>(a) + static_cast<U>(b));
+  } else {
+    return a + b;
+  }
+}
+
 // Calls use(C()) with the type to compute in for `dtype`. Fails if kernels do not know the dtype.
 template <typename Use>
 Result<void> with_compute_type(DType dtype, Use&& use) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/element.h"
+#include "kernels/scratch.h"
 #include "kernels/tables.h"
 #include "kernels/vector/functions.h"
 
@@ -35,9 +36,9 @@ struct Lines {
 // A transform of a power of two.
 class Powers {
  public:
-  Powers(int64_t size, int sign) : size_(size), sign_(sign) {
+  Powers(Context& context, int64_t size, int sign) : size_(size), sign_(sign) {
     for (int64_t n = size; n >= 4; n /= 4) {
-      std::vector<double> factors;
+      auto factors = scratch_vector<double>(context);
       factors.reserve(static_cast<size_t>(n / 4 * 6));
       for (int64_t p = 0; p < n / 4; ++p) {
         if (!stages_.empty()) {
@@ -61,7 +62,7 @@ class Powers {
     const VectorFunctions& vector = vector_functions();
     int64_t n = size_;
     int64_t s = kLanes;
-    for (const std::vector<double>& factors : stages_) {
+    for (const ScratchVector<double>& factors : stages_) {
       vector.fourier4(lines.real, lines.imaginary, other.real, other.imaginary, n / 4, s,
                       factors.data(), sign_);
       std::swap(lines, other);
@@ -84,12 +85,13 @@ class Powers {
  private:
   int64_t size_;
   int sign_;
-  std::vector<std::vector<double>> stages_;
+  std::vector<ScratchVector<double>> stages_;
 };
 
 class Transform {
  public:
-  Transform(int64_t size, int sign) : Transform(size, sign, padded_size(size)) {}
+  Transform(Context& context, int64_t size, int sign)
+      : Transform(context, size, sign, padded_size(size)) {}
 
   // How long the lines' memory must be: Bluestein's way needs more than their size.
   int64_t padded() const { return padded_; }
@@ -109,10 +111,12 @@ class Transform {
   }
 
  private:
-  Transform(int64_t size, int sign, int64_t padded)
+  Transform(Context& context, int64_t size, int sign, int64_t padded)
       : padded_(padded),
-        forward_(padded, padded == size ? sign : 1),
-        back_(padded == size ? 1 : padded, -1) {
+        forward_(context, padded, padded == size ? sign : 1),
+        back_(context, padded == size ? 1 : padded, -1),
+        chirp_(scratch_vector<Complex>(context)),
+        filter_(scratch_vector<Complex>(context)) {
     if (padded == size) return;
     chirp_.reserve(static_cast<size_t>(size));
     // k squared modulo 2 n, stepwise, as it does not fit for long lines.
@@ -121,7 +125,7 @@ class Transform {
       chirp_.push_back(root(square, 2 * size, sign));
       square = (square + 2 * k + 1) % (2 * size);
     }
-    std::vector<double> parts(static_cast<size_t>(4 * padded * kLanes), 0);
+    auto parts = scratch_vector<double>(context, static_cast<size_t>(4 * padded * kLanes));
     double* data = parts.data();
     const Lines lines{data, data + padded * kLanes};
     for (int64_t k = 0; k < size; ++k) {
@@ -133,6 +137,7 @@ class Transform {
     }
     const Lines done =
         forward_.run(lines, {data + 2 * padded * kLanes, data + 3 * padded * kLanes});
+    filter_.reserve(static_cast<size_t>(padded));
     for (int64_t k = 0; k < padded; ++k)
       filter_.emplace_back(done.real[k * kLanes], done.imaginary[k * kLanes]);
   }
@@ -144,7 +149,7 @@ class Transform {
     return padded;
   }
 
-  static void multiply(Lines lines, const std::vector<Complex>& by, double scale) {
+  static void multiply(Lines lines, const ScratchVector<Complex>& by, double scale) {
     for (size_t k = 0; k < by.size(); ++k) {
       const double real = by[k].real() * scale;
       const double imaginary = by[k].imag() * scale;
@@ -161,14 +166,16 @@ class Transform {
   int64_t padded_;
   Powers forward_;
   Powers back_;
-  std::vector<Complex> chirp_;  // Empty where the size is a power of two.
-  std::vector<Complex> filter_;
+  ScratchVector<Complex> chirp_;  // Empty where the size is a power of two.
+  ScratchVector<Complex> filter_;
 };
 
 // A dense row-major array.
 struct Field {
   std::vector<int64_t> sizes;
-  std::vector<double> real, imaginary;
+  ScratchVector<double> real, imaginary;
+
+  explicit Field(Context& context) : real(scratch_vector<double>(context)), imaginary(real) {}
 
   int64_t count() const { return static_cast<int64_t>(real.size()); }
   void resize(std::span<const int64_t> shape) {
@@ -197,7 +204,8 @@ struct Starts {
 template <typename Fill, typename Take>
 void transform_lines(Context& context, int64_t count, int64_t size, int sign, Fill&& fill,
                      Take&& take) {
-  const Transform transform(size, sign);
+  if (count == 0) return;
+  const Transform transform(context, size, sign);
   const int64_t groups = (count + kLanes - 1) / kLanes;
   const int64_t slices = std::min<int64_t>(groups, 8);
   const int64_t part = transform.padded() * kLanes;
@@ -305,7 +313,7 @@ void transform_real_dim(Context& context, Field& field, size_t dim, int sign) {
 // dimensions: two lines as the parts of one. What a real signal's transform cannot have, as the
 // imaginary part of its mean, is left out.
 Field real_signal(Context& context, const Field& half, size_t dim, int64_t size, int sign) {
-  Field out;
+  Field out(context);
   std::vector<int64_t> shape = half.sizes;
   shape[dim] = size;
   out.resize(shape);
@@ -353,8 +361,8 @@ Field real_signal(Context& context, const Field& half, size_t dim, int64_t size,
 
 bool is_complex(DType dtype) { return dtype == DType::Complex64 || dtype == DType::Complex128; }
 
-Field read_field(const Tensor& in) {
-  Field field;
+Field read_field(Context& context, const Tensor& in) {
+  Field field(context);
   field.resize(in.sizes());
   double* real = field.real.data();
   double* imaginary = field.imaginary.data();
@@ -422,8 +430,8 @@ Result<void> normalize(Field& field, const std::vector<size_t>& dims, std::span<
 }
 
 // The first `size` along a dimension.
-Field cut(const Field& field, size_t dim, int64_t size) {
-  Field out;
+Field cut(Context& context, const Field& field, size_t dim, int64_t size) {
+  Field out(context);
   std::vector<int64_t> shape = field.sizes;
   shape[dim] = size;
   out.resize(shape);
@@ -443,12 +451,12 @@ Result<void> real_to_complex(Context& context, const Args& args, const Kernel&) 
   if (!is_float(in.dtype()) || !is_complex(out.dtype()))
     return kernel_error("_fft_r2c of " + args.describe(0) + " into " + args.describe(4));
   PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
-  Field field = read_field(in);
+  Field field = read_field(context, in);
   if (field.count() > 0) transform_real_dim(context, field, dims.front(), -1);
   for (size_t i = 1; i < dims.size() && field.count() > 0; ++i)
     transform_dim(context, field, dims[i], -1);
   PTERON_TRY(normalize(field, dims, in.sizes(), args.integer(2)));
-  if (args.boolean(3)) field = cut(field, dims.back(), field.sizes[dims.back()] / 2 + 1);
+  if (args.boolean(3)) field = cut(context, field, dims.back(), field.sizes[dims.back()] / 2 + 1);
   PTERON_TRY(out.resize(field.sizes));
   write_field(field, out);
   return {};
@@ -466,7 +474,7 @@ Result<void> complex_to_real(Context& context, const Args& args, const Kernel&) 
   if (size < 1 || in.sizes()[last] != size / 2 + 1)
     return kernel_error("_fft_c2r of " + args.describe(0) + " to a last dimension of " +
                         args.describe(3));
-  Field field = read_field(in);
+  Field field = read_field(context, in);
   for (size_t i = 0; i + 1 < dims.size() && field.count() > 0; ++i)
     transform_dim(context, field, dims[i], 1);
   // After the other dimensions the symmetry is along the last alone.
@@ -483,7 +491,7 @@ Result<void> complex_to_complex(Context& context, const Args& args, const Kernel
   if (!is_complex(in.dtype()) || !is_complex(out.dtype()))
     return kernel_error("_fft_c2c of " + args.describe(0) + " into " + args.describe(4));
   PTERON_ASSIGN(const std::vector<size_t> dims, read_dims(args));
-  Field field = read_field(in);
+  Field field = read_field(context, in);
   for (const size_t dim : dims) {
     if (field.count() > 0) transform_dim(context, field, dim, args.boolean(3) ? -1 : 1);
   }

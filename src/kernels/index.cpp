@@ -1,7 +1,9 @@
 // Operators that pick or place elements by index tensors.
 #include "kernels/index.h"
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "base/text.h"
@@ -10,11 +12,16 @@
 
 namespace pteron {
 
-Places::Places(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+Places::Places(KernelContext& context, std::span<const int64_t> sizes,
+               std::span<const int64_t> strides)
+    : offsets_(scratch_vector<int64_t>(context)) {
   bool is_dense = true;
+  const bool is_empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   for (size_t d = sizes.size(); d-- > 0;) {
     is_dense = is_dense && (sizes[d] == 1 || strides[d] == size_);
-    size_ *= sizes[d];
+    // A broadcast shape may have more elements than anything can.
+    if (!is_empty && size_ > INT64_MAX / sizes[d]) throw std::bad_alloc();
+    size_ = is_empty ? 0 : size_ * sizes[d];
   }
   if (is_dense || size_ == 0) return;
   offsets_.resize(static_cast<size_t>(size_));
@@ -29,14 +36,15 @@ Places::Places(std::span<const int64_t> sizes, std::span<const int64_t> strides)
   }
 }
 
-Places broadcast_places(const Tensor& tensor, std::span<const int64_t> sizes) {
+Places broadcast_places(KernelContext& context, const Tensor& tensor,
+                        std::span<const int64_t> sizes) {
   std::array<int64_t, kMaxRank> strides{};
   const size_t lead = sizes.size() - static_cast<size_t>(tensor.rank());
   for (int d = 0; d < tensor.rank(); ++d) {
     if (tensor.size(d) != 1)
       strides[lead + static_cast<size_t>(d)] = tensor.strides()[static_cast<size_t>(d)];
   }
-  return {sizes, {strides.data(), sizes.size()}};
+  return {context, sizes, {strides.data(), sizes.size()}};
 }
 
 namespace {
@@ -56,8 +64,11 @@ Error out_of_range(size_t argument, int64_t index, int64_t size) {
 struct Indexing {
   Shape shape;  // Of the addressed elements.
   // An element's offset is the sum of three.
-  std::vector<int64_t> before, middle, after;
+  ScratchVector<int64_t> before, middle, after;
   int64_t row = 1;  // So many elements lie side by side from each.
+
+  explicit Indexing(Context& context)
+      : before(scratch_vector<int64_t>(context)), middle(before), after(before) {}
 
   int64_t rows() const {
     return static_cast<int64_t>(before.size() * middle.size() * after.size());
@@ -85,8 +96,6 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
                                  size_t list) {
   struct IndexTensor {
     int dim;
-    const Tensor* tensor;
-    std::vector<int64_t> own;  // From a bool mask: positions along its dimension.
     Shape shape;
     int64_t* values;
   };
@@ -106,16 +115,20 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
           return kernel_error("a mask of " + tensor->describe() + " in " + args.describe(list) +
                               " for " + self.describe());
       }
+      const int64_t set =
+          std::count_if(mask, mask + tensor->numel(), [](int64_t element) { return element != 0; });
       for (int d = 0; d < tensor->rank(); ++d) {
-        IndexTensor index{dim + d, nullptr, {}, {}, nullptr};
+        // Positions along its dimension.
+        IndexTensor index{dim + d, {}, context.scratch_array<int64_t>(static_cast<size_t>(set))};
         int64_t inner = 1;
         for (int q = d + 1; q < tensor->rank(); ++q) inner *= tensor->size(q);
+        int64_t* next = index.values;
         for (int64_t p = 0; p < tensor->numel(); ++p) {
-          if (mask[p]) index.own.push_back(p / inner % tensor->size(d));
+          if (mask[p]) *next++ = p / inner % tensor->size(d);
         }
         index.shape.rank = 1;
-        index.shape.sizes[0] = static_cast<int64_t>(index.own.size());
-        indices.push_back(std::move(index));
+        index.shape.sizes[0] = set;
+        indices.push_back(index);
       }
       dim += tensor->rank();
       continue;
@@ -125,18 +138,15 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
     if (dim >= self.rank())
       return kernel_error(args.describe(list) + " has more indices than " + self.describe() +
                           " has dimensions");
-    IndexTensor index{dim, tensor, {}, {}, load_all<int64_t>(context, *tensor)};
+    IndexTensor index{dim, {}, load_all<int64_t>(context, *tensor)};
     index.shape.rank = static_cast<size_t>(tensor->rank());
     std::copy(tensor->sizes().begin(), tensor->sizes().end(), index.shape.sizes.begin());
-    indices.push_back(std::move(index));
+    indices.push_back(index);
     ++dim;
   }
   if (dim > self.rank())
     return kernel_error(args.describe(list) + " has more indices than " + self.describe() +
                         " has dimensions");
-  for (IndexTensor& index : indices) {
-    if (!index.tensor) index.values = index.own.data();
-  }
   // The indices' common shape.
   Shape common;
   for (const IndexTensor& index : indices) common.rank = std::max(common.rank, index.shape.rank);
@@ -156,7 +166,7 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
   for (size_t i = 1; i < indices.size(); ++i)
     adjacent = adjacent && indices[i].dim == indices[i - 1].dim + 1;
   const int place = !indices.empty() && adjacent ? indices.front().dim : 0;
-  Indexing out;
+  Indexing out(context);
   std::vector<int64_t> before_sizes, before_strides, after_sizes, after_strides;
   for (int d = 0; d < self.rank(); ++d) {
     if (indexed & (uint32_t{1} << d)) continue;
@@ -183,7 +193,8 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
   // The offset that each position of the common shape adds.
   int64_t positions = 1;
   for (size_t d = 0; d < common.rank; ++d) positions *= common.sizes[d];
-  std::vector<int64_t> middle(static_cast<size_t>(positions), 0);
+  ScratchVector<int64_t>& middle = out.middle;
+  middle.resize(static_cast<size_t>(positions));
   for (const IndexTensor& index : indices) {
     std::array<int64_t, kMaxRank> strides{};
     int64_t stride = 1;
@@ -191,7 +202,7 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
       strides[common.rank - index.shape.rank + d] = index.shape.sizes[d] == 1 ? 0 : stride;
       stride *= index.shape.sizes[d];
     }
-    const Places at(common.span(), {strides.data(), common.rank});
+    const Places at(context, common.span(), {strides.data(), common.rank});
     const int64_t size = self.size(index.dim);
     for (size_t i = 0; i < middle.size(); ++i) {
       int64_t value = index.values[at[static_cast<int64_t>(i)]];
@@ -200,13 +211,14 @@ Result<Indexing> resolve_indices(Context& context, const Tensor& self, const Arg
       middle[i] += value * self.strides()[static_cast<size_t>(index.dim)];
     }
   }
-  const Places before(before_sizes, before_strides);
-  const Places after(after_sizes, after_strides);
+  const Places before(context, before_sizes, before_strides);
+  const Places after(context, after_sizes, after_strides);
   // What lies side by side after the indexed dimensions is one row.
   if (after.is_dense()) out.row = after.size();
+  out.before.reserve(static_cast<size_t>(before.size()));
   for (int64_t a = 0; a < before.size(); ++a) out.before.push_back(before[a]);
+  out.after.reserve(static_cast<size_t>(after.size() / out.row));
   for (int64_t c = 0; c < after.size(); c += out.row) out.after.push_back(after[c]);
-  out.middle = std::move(middle);
   return out;
 }
 
@@ -217,7 +229,7 @@ Result<void> index_(Context& context, const Args& args, const Kernel&) {
     return kernel_error("index of " + args.describe(0) + " into " + args.describe(2));
   PTERON_ASSIGN(const Indexing indexing, resolve_indices(context, in, args, 1));
   PTERON_TRY(out.resize(indexing.shape.span()));
-  const Places to(out);
+  const Places to(context, out);
   const int64_t n = indexing.row;
   const auto grain = static_cast<size_t>(16384 / std::max<int64_t>(n, 1) + 1);
   with_element(dtype_size(in.dtype()), [&](auto type) {
@@ -256,8 +268,7 @@ Result<void> put(Context& context, Tensor& target, const Tensor& values, const I
   if (!fits)
     return kernel_error("index_put of " + values.describe() + " to places of shape " +
                         describe_shape(indexing.shape.span()));
-  (void)context;
-  const Places from(indexing.shape.span(), {strides.data(), indexing.shape.rank});
+  const Places from(context, indexing.shape.span(), {strides.data(), indexing.shape.rank});
   // In order, and on one thread: the last one stays where places repeat.
   if (!accumulate) {
     with_element(dtype_size(target.dtype()), [&](auto type) {
@@ -358,8 +369,8 @@ Result<void> index_select_(Context& context, const Args& args, const Kernel&) {
     std::array<int64_t, kMaxRank> strides{};
     std::copy(in.strides().begin(), in.strides().end(), strides.begin());
     strides[static_cast<size_t>(dim)] = 0;
-    const Places places(out.sizes(), {strides.data(), shape.rank});
-    const Places targets(out);
+    const Places places(context, out.sizes(), {strides.data(), shape.rank});
+    const Places targets(context, out);
     const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
     for (int64_t i = 0; i < targets.size(); ++i)
       to[targets[i]] = from[places[i] + values[i / inner % count] * step];
@@ -385,8 +396,8 @@ Result<void> gather_(Context& context, const Args& args, const Kernel&) {
   std::array<int64_t, kMaxRank> strides{};
   std::copy(in.strides().begin(), in.strides().end(), strides.begin());
   strides[static_cast<size_t>(dim)] = 0;
-  const Places from(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
-  const Places to(out);
+  const Places from(context, index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
+  const Places to(context, out);
   const int64_t step = in.rank() > 0 ? in.strides()[static_cast<size_t>(dim)] : 0;
   for (int64_t i = 0; i < index.numel(); ++i) {
     if (values[i] < 0 || values[i] >= size) return out_of_range(2, values[i], size);
@@ -434,10 +445,11 @@ Result<void> for_each_scattered(Context& context, const Args& args, const Tensor
   std::copy(out.strides().begin(), out.strides().end(), strides.begin());
   const int64_t step = out.rank() > 0 ? strides[static_cast<size_t>(dim)] : 0;
   strides[static_cast<size_t>(dim)] = 0;
-  const Places to(index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
+  const Places to(context, index.sizes(), {strides.data(), static_cast<size_t>(index.rank())});
   std::array<int64_t, kMaxRank> source_strides{};
   if (source) std::copy(source->strides().begin(), source->strides().end(), source_strides.begin());
-  const Places from(index.sizes(), {source_strides.data(), static_cast<size_t>(index.rank())});
+  const Places from(context, index.sizes(),
+                    {source_strides.data(), static_cast<size_t>(index.rank())});
   for (int64_t i = 0; i < to.size(); ++i) visit(to[i] + values[i] * step, from[i]);
   return {};
 }
@@ -507,9 +519,10 @@ Result<void> repeat_interleave(Context& context, const Args& args, const Kernel&
   if (repeats.rank() != 1 || !is_index(repeats.dtype()) || !is_index(out.dtype()))
     return kernel_error("repeat_interleave of " + args.describe(0) + " into " + args.describe(2));
   const int64_t* counts = load_all<int64_t>(context, repeats);
+  constexpr int64_t kMost = int64_t{1} << 40;
   int64_t total = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
-    if (counts[i] < 0 || counts[i] > (int64_t{1} << 40))
+    if (counts[i] < 0 || counts[i] > kMost - total)
       return kernel_error("repeat_interleave by " + std::to_string(counts[i]) + " in " +
                           args.describe(0));
     total += counts[i];
@@ -552,7 +565,7 @@ Result<void> embedding_(Context& context, const Args& args, const Kernel&) {
                   weight.data<std::byte>() + static_cast<size_t>(values[i]) * row, row);
     return {};
   }
-  const Places to(out);
+  const Places to(context, out);
   with_element(dtype_size(weight.dtype()), [&](auto type) {
     using T = decltype(type);
     const T* from = static_cast<const T*>(weight.raw());

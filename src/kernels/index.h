@@ -3,18 +3,19 @@
 
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "kernels/element.h"
+#include "kernels/scratch.h"
 
 namespace pteron {
 
 // Element offsets into a tensor's memory for each row-major position of a shape. Where the elements
-// lie in that order, there is no list of them.
+// lie in that order, there is no list of them; else it is in the call's scratch memory.
 class Places {
  public:
-  Places(std::span<const int64_t> sizes, std::span<const int64_t> strides);
-  explicit Places(const Tensor& tensor) : Places(tensor.sizes(), tensor.strides()) {}
+  Places(KernelContext& context, std::span<const int64_t> sizes, std::span<const int64_t> strides);
+  Places(KernelContext& context, const Tensor& tensor)
+      : Places(context, tensor.sizes(), tensor.strides()) {}
 
   int64_t size() const { return size_; }
   bool is_dense() const { return offsets_.empty(); }
@@ -24,11 +25,12 @@ class Places {
 
  private:
   int64_t size_ = 1;
-  std::vector<int64_t> offsets_;
+  ScratchVector<int64_t> offsets_;
 };
 
 // The places of a tensor that broadcasts to `sizes`.
-Places broadcast_places(const Tensor& tensor, std::span<const int64_t> sizes);
+Places broadcast_places(KernelContext& context, const Tensor& tensor,
+                        std::span<const int64_t> sizes);
 
 // Calls use(T()) with an unsigned type, or a pair of them, of so many bytes.
 template <typename Use>

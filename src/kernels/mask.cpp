@@ -1,4 +1,6 @@
 // Operators that pick or place elements by a mask of the same shape.
+#include <algorithm>
+
 #include "kernels/index.h"
 #include "kernels/tables.h"
 #include "kernels/view.h"
@@ -47,7 +49,7 @@ Result<void> masked_fill(Context& context, const Args& args, const Kernel&) {
   });
 }
 
-Result<void> masked_scatter(Context&, const Args& args, const Kernel&) {
+Result<void> masked_scatter(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& mask = args.tensor(1);
   const Tensor& source = args.tensor(2);
@@ -56,10 +58,10 @@ Result<void> masked_scatter(Context&, const Args& args, const Kernel&) {
   PTERON_TRY(require_same_dtype(in, out));
   PTERON_TRY(require_same_dtype(source, out));
   PTERON_TRY(out.resize(shape.span()));
-  const Places from = broadcast_places(in, out.sizes());
-  const Places by = broadcast_places(mask, out.sizes());
-  const Places to(out);
-  const Places values(source);
+  const Places from = broadcast_places(context, in, out.sizes());
+  const Places by = broadcast_places(context, mask, out.sizes());
+  const Places to(context, out);
+  const Places values(context, source);
   int64_t wanted = 0;
   for (int64_t i = 0; i < by.size(); ++i) wanted += is_set(mask, by[i]);
   if (wanted > values.size())
@@ -76,14 +78,14 @@ Result<void> masked_scatter(Context&, const Args& args, const Kernel&) {
   return {};
 }
 
-Result<void> masked_select(Context&, const Args& args, const Kernel&) {
+Result<void> masked_select(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Tensor& mask = args.tensor(1);
   Tensor& out = args.tensor(2);
   PTERON_ASSIGN(const Shape shape, check_mask("masked_select", in, mask));
   PTERON_TRY(require_same_dtype(in, out));
-  const Places from = broadcast_places(in, shape.span());
-  const Places by = broadcast_places(mask, shape.span());
+  const Places from = broadcast_places(context, in, shape.span());
+  const Places by = broadcast_places(context, mask, shape.span());
   int64_t count = 0;
   for (int64_t i = 0; i < by.size(); ++i) count += is_set(mask, by[i]);
   const int64_t size[] = {count};
@@ -107,19 +109,18 @@ Result<void> nonzero_(Context& context, const Args& args, const Kernel&) {
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const C* x = load_all<C>(context, in);
-    std::vector<int64_t> found;
-    for (int64_t i = 0; i < in.numel(); ++i) {
-      if (x[i] != C(0)) found.push_back(i);
-    }
-    const int64_t shape[] = {static_cast<int64_t>(found.size()), in.rank()};
+    const int64_t found = in.numel() - std::count(x, x + static_cast<size_t>(in.numel()), C(0));
+    const int64_t shape[] = {found, in.rank()};
     PTERON_TRY(out.resize(shape));
-    for (size_t i = 0; i < found.size(); ++i) {
-      int64_t rest = found[i];
+    int64_t row = 0;
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      if (x[i] == C(0)) continue;
+      int64_t rest = i;
       for (int d = in.rank() - 1; d >= 0; --d) {
-        out.data<int64_t>()[static_cast<int64_t>(i) * out.strides()[0] + d * out.strides()[1]] =
-            rest % in.size(d);
+        out.data<int64_t>()[row * out.strides()[0] + d * out.strides()[1]] = rest % in.size(d);
         rest /= in.size(d);
       }
+      ++row;
     }
     return {};
   });

@@ -78,8 +78,14 @@ Result<void> addmm_(Context& context, const Args& args, const Kernel&) {
     Results<C> results(context, out);
     C* z = results.data();
     gemm<C>(context, m, n, k, {x, k, 1}, {y, n, 1}, z, n, false);
-    const C factor = static_cast<C>(alpha.real);
-    const C weight = static_cast<C>(beta.real);
+    const auto as = [](const Scalar& scalar) {
+      if constexpr (std::is_integral_v<C>)
+        return scalar.integer;
+      else
+        return static_cast<C>(scalar.real);
+    };
+    const C factor = as(alpha);
+    const C weight = as(beta);
     const int64_t dense[] = {n, 1};
     Walk walk(out.sizes());
     walk.add(out.sizes(), dense);
@@ -95,8 +101,12 @@ Result<void> addmm_(Context& context, const Args& args, const Kernel&) {
         else
           load(self.dtype(), self.raw(), at[1] + i * stride[1], stride[1], part, values);
         C* element = z + at[0] + i * stride[0];
+        // Integers wrap.
+        using U = std::conditional_t<std::is_integral_v<C>, uint64_t, C>;
         for (int64_t e = 0; e < part; ++e)
-          element[e * stride[0]] = factor * element[e * stride[0]] + weight * values[e];
+          element[e * stride[0]] =
+              static_cast<C>(static_cast<U>(factor) * static_cast<U>(element[e * stride[0]]) +
+                             static_cast<U>(weight) * static_cast<U>(values[e]));
       }
     });
     results.store();

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/moments.h"
+#include "kernels/scratch.h"
 #include "kernels/tables.h"
 #include "kernels/vector/functions.h"
 
@@ -145,6 +146,7 @@ Result<void> batch_norm_inference(Context& context, const Args& args, const Kern
   for (size_t i : {first + 1, first + 2}) {
     if (args.tensor(i).rank() == 1) PTERON_TRY(args.tensor(i).resize(none));
   }
+  if (in.numel() == 0) return {};
   return with_float_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     const C* x = elements<C>(context, in);
@@ -300,7 +302,7 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
   bool fits = shape.size() <= static_cast<size_t>(in.rank());
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     fits = shape[i] == in.size(in.rank() - static_cast<int>(shape.size() - i));
-    size *= shape[i];
+    if (fits) size *= shape[i];
   }
   for (const Tensor* parameter : {weight, bias})
     fits = fits && (!parameter || (parameter->numel() == size && is_float(parameter->dtype())));
@@ -317,7 +319,7 @@ Result<void> layer_norm(Context& context, const Args& args, const Kernel&) {
   }
   if (in.numel() == 0) {
     // Means and deviations of nothing, where there are any.
-    std::vector<float> nothing(static_cast<size_t>(args.tensor(6).numel()));
+    auto nothing = scratch_vector<float>(context, static_cast<size_t>(args.tensor(6).numel()));
     store_all(nothing.data(), args.tensor(6));
     std::fill(nothing.begin(), nothing.end(), std::numeric_limits<float>::quiet_NaN());
     store_all(nothing.data(), args.tensor(7));

@@ -93,12 +93,22 @@ void for_each_window(const Planes& planes, const Windows& w, Visit&& visit) {
         for (size_t d = 0; d < 3; ++d) {
           first[d] = position[d] * w.stride[d] - w.pad[d];
           past[d] = std::min(first[d] + (w.kernel[d] - 1) * w.dilation[d] + 1, planes.in[d]);
-          while (first[d] < 0) first[d] += w.dilation[d];
+          if (first[d] < 0)
+            first[d] += (-first[d] + w.dilation[d] - 1) / w.dilation[d] * w.dilation[d];
         }
         visit(at, position, first, past);
       }
     }
   }
+}
+
+// Towards zero; an integer's least by -1 wraps.
+template <typename C>
+C divide(C a, C b) {
+  if constexpr (std::is_integral_v<C>) {
+    if (b == -1) return static_cast<C>(0 - static_cast<std::make_unsigned_t<C>>(a));
+  }
+  return a / b;
 }
 
 template <typename C>
@@ -188,7 +198,8 @@ Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
             for (int64_t z = first[0]; z < past[0]; ++z) {
               for (int64_t yy = first[1]; yy < past[1]; ++yy) {
                 for (int64_t xx = first[2]; xx < past[2]; ++xx)
-                  sum += x[i * in_size + (z * planes.in[1] + yy) * planes.in[2] + xx];
+                  sum = wrapping_add(sum,
+                                     x[i * in_size + (z * planes.in[1] + yy) * planes.in[2] + xx]);
               }
             }
             int64_t count = 1;
@@ -197,8 +208,8 @@ Result<void> avg_pool(Context& context, const Args& args, const Kernel&) {
               const int64_t padded_end = std::min(start + w.kernel[d], planes.in[d] + w.pad[d]);
               count *= count_pad ? padded_end - start : std::max<int64_t>(past[d] - first[d], 0);
             }
-            y[i * out_size + at] = static_cast<C>(
-                sum / static_cast<C>(divisor ? *divisor : std::max<int64_t>(count, 1)));
+            y[i * out_size + at] =
+                divide(sum, static_cast<C>(divisor ? *divisor : std::max<int64_t>(count, 1)));
           });
     });
     results.store();
@@ -230,8 +241,12 @@ Result<void> max_pool_backward(Context& context, const Args& args, const Kernel&
     Results<C> results(context, out);
     C* y = results.data();
     std::fill_n(y, out.numel(), C(0));
+    if (gradient.numel() == 0) {
+      results.store();
+      return {};
+    }
     const int64_t size = planes.in[1] * planes.in[2];
-    const int64_t windows = planes.count > 0 ? gradient.numel() / planes.count : 0;
+    const int64_t windows = gradient.numel() / planes.count;
     for (int64_t i = 0; i < planes.count; ++i) {
       C* plane = y + i * size;
       for (int64_t k = i * windows; k < (i + 1) * windows; ++k) {
@@ -274,10 +289,10 @@ C sum_of(const C* e, int64_t n) {
   C sums[4]{};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4) {
-    for (int64_t k = 0; k < 4; ++k) sums[k] += e[i + k];
+    for (int64_t k = 0; k < 4; ++k) sums[k] = wrapping_add(sums[k], e[i + k]);
   }
-  for (; i < n; ++i) sums[0] += e[i];
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (; i < n; ++i) sums[0] = wrapping_add(sums[0], e[i]);
+  return wrapping_add(wrapping_add(sums[0], sums[1]), wrapping_add(sums[2], sums[3]));
 }
 
 template <int kDims, bool kMax>
@@ -301,35 +316,35 @@ Result<void> adaptive_pool(Context& context, const Args& args, const Kernel&) {
     const C* x = elements<C>(context, in);
     Results<C> results(context, out);
     C* y = results.data();
-    int64_t* indices = context.scratch_array<int64_t>(static_cast<size_t>(out.numel()));
+    int64_t* indices = context.scratch_array<int64_t>(kMax ? static_cast<size_t>(out.numel()) : 0);
     const int64_t in_size = planes.in[0] * planes.in[1] * planes.in[2];
     const int64_t out_size = size[0] * size[1] * size[2];
     each_plane(context, planes, out_size, [&](int64_t i) {
-      for_each_part(planes, size, x + i * in_size,
-                    [&](int64_t at, Part pz, Part py, Part px, const C* plane) {
-                      C value = 0;
-                      int64_t index = -1;
-                      for (int64_t z = pz.first; z < pz.past; ++z) {
-                        for (int64_t yy = py.first; yy < py.past; ++yy) {
-                          const int64_t row = (z * planes.in[1] + yy) * planes.in[2];
-                          if constexpr (!kMax) {
-                            value += sum_of(plane + row + px.first, px.past - px.first);
-                            continue;
-                          }
-                          for (int64_t k = row + px.first; k < row + px.past; ++k) {
-                            if (index < 0 || plane[k] > value || is_nan(plane[k])) {
-                              value = plane[k];
-                              index = k;
-                            }
-                          }
-                        }
-                      }
-                      const int64_t count =
-                          (pz.past - pz.first) * (py.past - py.first) * (px.past - px.first);
-                      y[i * out_size + at] =
-                          kMax ? value : static_cast<C>(value / static_cast<C>(count));
-                      indices[i * out_size + at] = index;
-                    });
+      for_each_part(
+          planes, size, x + i * in_size,
+          [&](int64_t at, Part pz, Part py, Part px, const C* plane) {
+            C value = 0;
+            int64_t index = -1;
+            for (int64_t z = pz.first; z < pz.past; ++z) {
+              for (int64_t yy = py.first; yy < py.past; ++yy) {
+                const int64_t row = (z * planes.in[1] + yy) * planes.in[2];
+                if constexpr (!kMax) {
+                  value = wrapping_add(value, sum_of(plane + row + px.first, px.past - px.first));
+                  continue;
+                }
+                for (int64_t k = row + px.first; k < row + px.past; ++k) {
+                  if (index < 0 || plane[k] > value || is_nan(plane[k])) {
+                    value = plane[k];
+                    index = k;
+                  }
+                }
+              }
+            }
+            const int64_t count =
+                (pz.past - pz.first) * (py.past - py.first) * (px.past - px.first);
+            y[i * out_size + at] = kMax ? value : static_cast<C>(value / static_cast<C>(count));
+            if constexpr (kMax) indices[i * out_size + at] = index;
+          });
     });
     results.store();
     if constexpr (kMax) store_all(indices, args.tensor(3));

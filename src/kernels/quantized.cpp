@@ -45,6 +45,19 @@ struct Narrow {
 // Whether a float holds a zero point and its distance from any element of 16 bits.
 bool is_small(int64_t zero) { return zero >= -(1 << 20) && zero <= (1 << 20); }
 
+// The distance of an element, however it was read, from any zero point; it wraps.
+template <typename T>
+int64_t difference(T x, int64_t zero) {
+  int64_t whole = 0;
+  if constexpr (std::is_integral_v<T>)
+    whole = x;
+  else if (x < T(-9223372036854775808.0))
+    whole = INT64_MIN;
+  else
+    whole = x < T(9223372036854775808.0) ? static_cast<int64_t>(x) : INT64_MAX;
+  return static_cast<int64_t>(static_cast<uint64_t>(whole) - static_cast<uint64_t>(zero));
+}
+
 // Clamped and rounded half to even, by the addition of a number whose last place is 1. NaN is low.
 float round_between(float x, float low, float high) {
   constexpr float kOnes = 12582912.0f;  // 1.5 * 2^23
@@ -121,7 +134,7 @@ Result<void> dequantize_with(Context& context, const Args& args, double scale_va
     });
   }
   return map_unary(&context, in, out, DType::Float64, [=](auto x) {
-    return static_cast<decltype(x)>(static_cast<float>(static_cast<int64_t>(x) - zero) * scale);
+    return static_cast<decltype(x)>(static_cast<float>(difference(x, zero)) * scale);
   });
 }
 Result<void> dequantize_per_tensor(Context& context, const Args& args, const Kernel&) {
@@ -322,8 +335,8 @@ Result<void> quantized_add(Context& context, const Args& args, const Kernel&) {
     });
   }
   return map_binary(&context, a, b, out, DType::Float64, [=](auto x, auto y) {
-    const float left = static_cast<float>(static_cast<int64_t>(x) - a_zero) * a_scale;
-    const float right = static_cast<float>(static_cast<int64_t>(y) - b_zero) * b_scale;
+    const float left = static_cast<float>(difference(x, a_zero)) * a_scale;
+    const float right = static_cast<float>(difference(y, b_zero)) * b_scale;
     return static_cast<decltype(x)>(
         quantize(static_cast<double>(left + right), 1.0f / scale, zero, low, high));
   });
@@ -360,7 +373,7 @@ Result<void> dequantize_per_channel(Context& context, const Args& args, const Ke
   float* y = context.scratch_array<float>(static_cast<size_t>(in.numel()));
   for (int64_t i = 0; i < in.numel(); ++i) {
     const int64_t c = i / inner % channels;
-    y[i] = static_cast<float>(x[i] - (z ? z[c] : 0)) * s[c];
+    y[i] = static_cast<float>(difference(x[i], z ? z[c] : 0)) * s[c];
   }
   store_all(y, out);
   return {};

@@ -6,6 +6,7 @@
 
 #include "kernels/element.h"
 #include "kernels/moments.h"
+#include "kernels/scratch.h"
 #include "kernels/tables.h"
 #include "kernels/vector/functions.h"
 
@@ -262,7 +263,11 @@ struct Mean : Sum {
   }
 };
 
-DType sum_type(const Tensor& in, const Tensor& out) { return promote(in.dtype(), out.dtype()); }
+// As PyTorch does: elements are converted first where a dtype is asked for.
+DType sum_type(const Tensor& in, const Tensor& out) {
+  return is_float(in.dtype()) && !is_float(out.dtype()) ? out.dtype()
+                                                        : promote(in.dtype(), out.dtype());
+}
 
 Result<void> sum_(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
@@ -272,7 +277,7 @@ Result<void> sum_(Context& context, const Args& args, const Kernel&) {
 }
 
 Result<void> mean_of(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep) {
-  const DType type = is_float(in.dtype()) ? in.dtype() : out.dtype();
+  const DType type = sum_type(in, out);
   if (!is_float(type)) return kernel_error("a mean of integers");
   return fold_dims(context, in, out, mask, keep, type, Mean());
 }
@@ -528,7 +533,10 @@ Result<void> truth(Context& context, const Tensor& in, Tensor& out, uint32_t mas
   });
 }
 Result<void> any_dims(Context& context, const Args& args, const Kernel&) {
-  PTERON_ASSIGN(const uint32_t mask, read_dims(args.optional_ints(1), args.tensor(0).rank()));
+  const auto dims = args.optional_ints(1);
+  PTERON_ASSIGN(uint32_t mask, read_dims(dims, args.tensor(0).rank()));
+  // Of this operator alone an empty list means no dimension.
+  if (dims && dims->empty()) mask = 0;
   return truth(context, args.tensor(0), args.tensor(3), mask, args.boolean(2), false);
 }
 template <bool kAll>
@@ -599,7 +607,7 @@ Result<void> topk_(Context& context, const Args& args, const Kernel&) {
     int64_t* at = context.scratch_array<int64_t>(static_cast<size_t>(values.numel()));
     int64_t inner = 1;
     for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
-    std::vector<int64_t> order(static_cast<size_t>(size));
+    auto order = scratch_vector<int64_t>(context, static_cast<size_t>(size));
     for (int64_t r = 0; r < in.numel() / size; ++r) {
       const C* row = x + r / inner * size * inner + r % inner;
       for (int64_t i = 0; i < size; ++i) order[static_cast<size_t>(i)] = i;
@@ -699,18 +707,29 @@ Result<void> cumsum_(Context& context, const Args& args, const Kernel&) {
     const int64_t size = in.rank() > 0 ? in.size(dim) : 1;
     const auto runs = static_cast<size_t>(in.numel() / (size * inner));
     const auto grain = static_cast<size_t>(16384 / (size * inner) + 1);
+    // PyTorch's running sums of float32 are of doubles.
+    using Total = std::conditional_t<std::is_same_v<C, float>, double, C>;
+    constexpr int64_t kAbreast = 64;  // Sums that run side by side.
     context.parallel(runs, grain, [=](size_t begin, size_t end) {
       const Sum sum;
       for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
         const C* from = x + r * size * inner;
         C* to = y + r * size * inner;
         if (inner == 1) {
-          C total = 0;
-          for (int64_t i = 0; i < size; ++i) to[i] = total = sum.join(total, from[i]);
+          Total total = 0;
+          for (int64_t i = 0; i < size; ++i)
+            to[i] = static_cast<C>(total = sum.join(total, static_cast<Total>(from[i])));
           continue;
         }
-        std::copy_n(from, inner, to);
-        for (int64_t i = inner; i < size * inner; ++i) to[i] = sum.join(to[i - inner], from[i]);
+        for (int64_t first = 0; first < inner; first += kAbreast) {
+          const int64_t width = std::min(inner - first, kAbreast);
+          Total totals[kAbreast]{};
+          for (int64_t i = first; i < size * inner; i += inner) {
+            for (int64_t c = 0; c < width; ++c)
+              to[i + c] =
+                  static_cast<C>(totals[c] = sum.join(totals[c], static_cast<Total>(from[i + c])));
+          }
+        }
       }
     });
     results.store();

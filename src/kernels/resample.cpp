@@ -356,8 +356,7 @@ Result<void> grid_sampler(Context& context, const Args& args, const Kernel&) {
   PTERON_TRY(check_pictures("grid_sampler_2d", in, out));
   if (!is_float(in.dtype()) || grid.rank() != 4 || grid.dtype() != in.dtype() ||
       grid.size(0) != in.size(0) || grid.size(3) != 2 || in.size(2) <= 0 || in.size(3) <= 0) {
-    return kernel_error("grid_sampler_2d of " + args.describe(0) + " with argument 1, " +
-                        args.describe(1));
+    return kernel_error("grid_sampler_2d of " + args.describe(0) + " with " + args.describe(1));
   }
   if (interpolation < 0 || interpolation > 2)
     return kernel_error("interpolation mode " + args.describe(2) + "; 0, 1 or 2 is wanted");

@@ -183,7 +183,7 @@ Result<void> leaky_relu_(Context& context, const Args& args, const Kernel&) {
                        [=](auto x) { return x > 0 ? x : x * static_cast<decltype(x)>(slope); });
 }
 
-// min and max in the type to compute in; NaN stays.
+// min and max in the type to compute in; NaN stays, and a bound that is NaN makes all NaN.
 Result<void> clamp_between(Context& context, const Tensor& in, Tensor& out,
                            std::optional<Scalar> low, std::optional<Scalar> high) {
   DType compute = in.dtype();
@@ -198,8 +198,8 @@ Result<void> clamp_between(Context& context, const Tensor& in, Tensor& out,
       else
         return static_cast<T>(s.real);
     };
-    if (low && x < as(*low)) x = as(*low);
-    if (high && x > as(*high)) x = as(*high);
+    if (low && (x < as(*low) || is_nan(as(*low)))) x = as(*low);
+    if (high && (x > as(*high) || is_nan(as(*high)))) x = as(*high);
     return x;
   });
 }
@@ -212,7 +212,11 @@ Result<void> clamp_(Context& context, const Args& args, const Kernel&) {
 Result<void> pow_scalar(Context& context, const Args& args, const Kernel&) {
   const Tensor& in = args.tensor(0);
   const Scalar exponent = args.scalar(1);
-  return map_unary(&context, in, args.tensor(2), result_type(in, exponent), [=](auto x) {
+  const DType type = result_type(in, exponent);
+  const auto real = scalar_operand<double>(exponent, type);
+  // PyTorch takes roots for these, but not of float16: they differ at infinity and at -0.
+  const bool is_root = type != DType::Float16 && std::fabs(real) == 0.5;
+  return map_unary(&context, in, args.tensor(2), type, [=](auto x) {
     using T = decltype(x);
     if constexpr (std::is_same_v<T, int64_t>) {
       // Wraps, like the integer multiplications that it stands for; of negative powers only those
@@ -226,8 +230,9 @@ Result<void> pow_scalar(Context& context, const Args& args, const Kernel&) {
       }
       return static_cast<int64_t>(result);
     } else {
-      if (exponent.real == 2) return x * x;
-      return static_cast<T>(std::pow(x, static_cast<T>(exponent.real)));
+      if (real == 2) return x * x;
+      if (is_root) return real > 0 ? std::sqrt(x) : 1 / std::sqrt(x);
+      return static_cast<T>(std::pow(x, static_cast<T>(real)));
     }
   });
 }

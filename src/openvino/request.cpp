@@ -265,12 +265,11 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     Shape sizes{};
     const auto rank = static_cast<size_t>(std::clamp<int64_t>(shape.rank, 0, kMaxRank));
     std::copy_n(shape.dims, rank, sizes.begin());
-    const bool fits = shape.rank == static_cast<int64_t>(rank);
+    const int64_t came = shape.rank;
     library_->ov_shape_free(&shape);
-    if (!fits || type != slot.port->type) {
+    if (came != static_cast<int64_t>(rank) || type != slot.port->type) {
       return Error{Code::Failed, slot.port->name + " of " + slot.port->describe() + " came as " +
-                                     element_type_name(type) + " of rank " +
-                                     std::to_string(shape.rank)};
+                                     element_type_name(type) + " of rank " + std::to_string(came)};
     }
     return keep_output(slot, data, {sizes.data(), rank}, tensor);
   }

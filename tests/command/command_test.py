@@ -500,7 +500,10 @@ class Openvino(CommandTest):
                 elif file.name != part:
                     (folder / file.name).symlink_to(file)
             for command in (["run", LSTM], ["doctor"]):
-                done = self.run_command(*command, "--openvino", folder)
+                # OpenVINO unloads parts of a broken installation, and leaks what they made: nothing
+                # names it, so it cannot be told from leaks of ours.
+                leaks = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+                done = self.run_command(*command, "--openvino", folder, ASAN_OPTIONS=leaks)
                 self.assertEqual(done.status, MISSING, done)
                 for words in (part + " beside", str(folder), "--force-reinstall"):
                     self.assertIn(words, done.out + done.err, done)

@@ -260,6 +260,11 @@ struct Rows {
   static float sum(const float* in, int64_t n) {
     return sum_in_blocks(in, n, [](V x) { return x; }, [](float x) { return x; });
   }
+  static float sum_of_differences(const float* in, float middle, int64_t n) {
+    const V m(middle);
+    return sum_in_blocks(
+        in, n, [m](V x) { return x - m; }, [middle](float x) { return x - middle; });
+  }
   static float sum_of_squares(const float* in, float middle, int64_t n) {
     const V m(middle);
     return sum_in_blocks(
@@ -414,6 +419,7 @@ constexpr VectorFunctions make_functions(std::string_view name) {
           R::taps,
           R::scale,
           R::sum,
+          R::sum_of_differences,
           R::sum_of_squares,
           R::template extreme<true>,
           R::template extreme<false>,

@@ -39,7 +39,8 @@ struct VectorFunctions {
   // out[i] = in[i] * factor + term
   void (*scale)(const float* in, float factor, float term, float* out, int64_t n);
   float (*sum)(const float* in, int64_t n);
-  float (*sum_of_squares)(const float* in, float middle, int64_t n);  // Of in[i] - middle.
+  float (*sum_of_differences)(const float* in, float middle, int64_t n);  // Of in[i] - middle.
+  float (*sum_of_squares)(const float* in, float middle, int64_t n);      // Of the same.
   float (*maximum)(const float* in, int64_t n);  // n >= 1; NaN if one is there.
   float (*minimum)(const float* in, int64_t n);  // The same.
   // out[i] = exp(in[i] - shift); returns their sum.
