@@ -50,7 +50,7 @@ void bench_command(const Options& options) {
   std::vector<MethodHandle> methods;
   methods.push_back(load_method(program, options));
   const double load_ms = now_ms() - start;
-  const Inputs inputs = make_inputs(methods[0].get(), options);
+  const Inputs inputs = make_inputs(program.get(), methods[0].get(), options);
   bind_all(methods[0].get(), inputs);
   say_notes(options, execution(methods[0].get(), options)["notes"]);
   const double first_run_ms = timed_run(methods[0].get());

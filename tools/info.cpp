@@ -58,6 +58,17 @@ void take_openvino_away(Json& info) {
   }
 }
 
+// Whether OpenVINO lists the device: "GPU" stands for "GPU.0" and its like. What it makes of
+// several
+// ("AUTO:GPU,CPU") is for it to say.
+bool has_device(const Json& devices, const std::string& name) {
+  if (name.find(':') != std::string::npos) return true;
+  return std::any_of(devices.begin(), devices.end(), [&](const Json& device) {
+    const std::string own = device["name"];
+    return own == name || own.rfind(name + ".", 0) == 0 || name == own + ".0";
+  });
+}
+
 void look_for_openvino(Json& info, const Options& options) {
   if (asked_device(options) == "NONE") return take_openvino_away(info);
   const ProgramOptions program_options(options);
@@ -67,7 +78,13 @@ void look_for_openvino(Json& info, const Options& options) {
   info["openvino"] = found["openvino"];
   info["openvino"]["ok"] = found["ok"];
   info["openvino"]["problems"] = found["problems"];
-  if (!found["ok"]) take_openvino_away(info);
+  const std::string device = asked_device(options);
+  if (found["ok"] && !device.empty() && !has_device(found["devices"], device)) {
+    info["openvino"]["ok"] = false;
+    info["openvino"]["problems"].push_back("there is no device " + device +
+                                           "; pteron devices lists those there are");
+  }
+  if (!info["openvino"]["ok"]) take_openvino_away(info);
 }
 
 std::string describe_method(const Json& method, const std::string& openvino) {
@@ -83,9 +100,14 @@ std::string describe_method(const Json& method, const std::string& openvino) {
     std::string specs;
     for (const auto& [key, value] : delegate["compile_specs"].items())
       specs += " " + key + "=" + value.get<std::string>();
+    // "OpenVINO 2026.4.1", "an OpenVINO before 2026", or what is wrong with the blob.
+    const std::string made_by = delegate.value("made_by", "");
     rows.push_back({"  " + delegate["id"].get<std::string>(), delegate["calls"].dump(),
                     format_bytes(delegate["payload_bytes"]),
-                    where_it_runs(delegate, openvino) + specs});
+                    where_it_runs(delegate, openvino) + specs +
+                        (made_by.find("OpenVINO") <= 3
+                             ? " made by " + escaped(made_by.substr(0, made_by.find(" (")))
+                             : "")});
   }
   for (const Json& op : method["operators"]) {
     rows.push_back({"  " + op["name"].get<std::string>(), op["calls"].dump(), "",

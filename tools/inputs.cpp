@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -29,9 +30,41 @@ std::vector<pteron_spec> input_specs(pteron_method* method) {
   return specs;
 }
 
+std::string how_to_convert(const pteron_spec& spec) {
+  if (spec.dtype == PTERON_BFLOAT16) {
+    return "; NumPy has no bfloat16: give its bits as uint16, "
+           "(x.astype(\"float32\").view(\"uint32\") >> 16).astype(\"uint16\")";
+  }
+  return std::string("; convert it with .astype(\"") +
+         pteron_dtype_name(static_cast<pteron_dtype>(spec.dtype)) + "\")";
+}
+
+// An array without dimensions as the number that the method takes, as `run -o` saves numbers; or
+// nothing.
+bool number_of_array(const Array& array, const pteron_spec& spec, pteron_value& value) {
+  if (!array.shape.empty()) return false;
+  value = {};
+  value.kind = spec.kind;
+  if (spec.kind == PTERON_KIND_INT && array.dtype == PTERON_INT64)
+    std::memcpy(&value.as.integer, array.data.data(), sizeof(int64_t));
+  else if (spec.kind == PTERON_KIND_DOUBLE && array.dtype == PTERON_FLOAT64)
+    std::memcpy(&value.as.real, array.data.data(), sizeof(double));
+  else if (spec.kind == PTERON_KIND_BOOL && array.dtype == PTERON_BOOL)
+    value.as.boolean = array.data[0] != 0;
+  else
+    return false;
+  return true;
+}
+
 pteron_value array_value(const Array& array, const pteron_spec* spec, const Options& options,
                          size_t index) {
   pteron_dtype dtype = array.dtype;
+  if (pteron_value number; spec && number_of_array(array, *spec, number)) return number;
+  if (spec && spec->kind == PTERON_KIND_TENSOR && spec->dtype == PTERON_BFLOAT16 &&
+      dtype != PTERON_UINT16 && dtype != PTERON_BFLOAT16) {
+    throw UsageError("input " + std::to_string(index) + ": " + pteron_dtype_name(dtype) +
+                     ", but the method takes " + describe(*spec) + how_to_convert(*spec));
+  }
   if (spec && spec->kind == PTERON_KIND_TENSOR && spec->dtype == PTERON_BFLOAT16 &&
       dtype == PTERON_UINT16) {
     note(options, "input " + std::to_string(index) + ": uint16 is taken as the bits of bfloat16");
@@ -89,6 +122,31 @@ std::string list_inputs(const std::vector<pteron_spec>& specs) {
   for (const pteron_spec& spec : specs)
     text += (text.empty() ? "" : ", ") + std::string(spec.name) + " " + describe(spec);
   return text.empty() ? "none" : text;
+}
+
+// The number that the program was traced with as input `index`, which is the only one that it
+// takes.
+pteron_value traced_value(pteron_program* program, pteron_method* method, size_t index,
+                          const pteron_spec& spec) {
+  pteron_value value{};
+  value.kind = spec.kind;
+  if (spec.kind == PTERON_KIND_NONE) return value;
+  const Json own = call_json([&](char** json, pteron_error** error) {
+    return pteron_method_execution(method, json, error);
+  });
+  const Json info = call_json(
+      [&](char** json, pteron_error** error) { return pteron_program_info(program, json, error); });
+  for (const Json& candidate : info["methods"]) {
+    if (candidate["name"] != own["method"]) continue;
+    const Json& input = candidate["inputs"].at(index);
+    if (!input.contains("value")) break;
+    if (spec.kind == PTERON_KIND_INT) value.as.integer = input["value"];
+    if (spec.kind == PTERON_KIND_DOUBLE) value.as.real = input["value"];
+    if (spec.kind == PTERON_KIND_BOOL) value.as.boolean = input["value"].get<bool>();
+    return value;
+  }
+  throw UsageError("input " + std::to_string(index) + " is " + describe(spec) +
+                   ", for which nothing can be made up; give all inputs with -i");
 }
 
 // The shapes for inputs that are made up: those that the user chose by number or name, else the
@@ -166,7 +224,43 @@ struct Given {
   size_t entry = 0;
 };
 
-std::vector<Given> list_given(const std::vector<std::string>& inputs) {
+// in0, in1, ... of an archive, or in_0, in_1, ...; empty if it has none of them.
+std::vector<size_t> numbered_entries(const std::string& file,
+                                     const std::vector<std::string>& names) {
+  std::map<size_t, size_t> numbered;
+  for (size_t entry = 0; entry < names.size(); ++entry) {
+    std::string_view name = names[entry];
+    if (name.substr(0, 2) != "in") continue;
+    name.remove_prefix(name.substr(0, 3) == "in_" ? 3 : 2);
+    size_t number = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (parsed.ec == std::errc() && parsed.ptr == name.data() + name.size())
+      numbered.emplace(number, entry);
+  }
+  std::vector<size_t> entries;
+  for (const auto& [number, entry] : numbered) {
+    if (number != entries.size())
+      throw UsageError(file + ": it has an array " + names[entry] + ", but none in" +
+                       std::to_string(entries.size()));
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+// An archive's entries by the names of the method's inputs; empty unless it has all of them.
+std::vector<size_t> named_entries(const std::vector<std::string>& names,
+                                  const std::vector<pteron_spec>& specs) {
+  std::vector<size_t> entries;
+  for (const pteron_spec& spec : specs) {
+    const auto found = std::find(names.begin(), names.end(), spec.name);
+    if (found == names.end()) return {};
+    entries.push_back(static_cast<size_t>(found - names.begin()));
+  }
+  return entries;
+}
+
+std::vector<Given> list_given(const Options& options, const std::vector<pteron_spec>& specs) {
+  const std::vector<std::string>& inputs = options.inputs;
   std::vector<Given> given;
   for (const std::string& input : inputs) {
     if (!ends_with(input, ".npz")) {
@@ -175,19 +269,15 @@ std::vector<Given> list_given(const std::vector<std::string>& inputs) {
     }
     const auto archive = std::make_shared<const NpzFile>(input);
     const std::vector<std::string>& names = archive->names();
-    // in0, in1, ... where the file has them; else all, in its order.
-    std::vector<size_t> entries;
-    while (true) {
-      const std::string number = std::to_string(entries.size());
-      const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-        return name == "in" + number || name == "in_" + number;
-      });
-      if (found == names.end()) break;
-      entries.push_back(static_cast<size_t>(found - names.begin()));
-    }
+    std::vector<size_t> entries = numbered_entries(input, names);
+    if (entries.empty() && inputs.size() == 1) entries = named_entries(names, specs);
     if (entries.empty()) {
       entries.resize(names.size());
       std::iota(entries.begin(), entries.end(), size_t{0});
+      if (names.size() > 1)
+        note(options, input +
+                          ": its arrays are taken in their order, since they are named neither "
+                          "in0, in1, ... nor as the method's inputs");
     }
     for (const size_t entry : entries) given.push_back({input, archive, entry});
   }
@@ -207,20 +297,18 @@ void check_fits(const NpyHeader& header, const pteron_spec& spec, size_t index,
       "input " + std::to_string(index) + ": " + file + " has " + pteron_dtype_name(header.dtype) +
       " " + describe_shape(header.shape.data(), static_cast<int32_t>(header.shape.size())) +
       ", but the method takes " + describe(spec);
-  if (spec.kind == PTERON_KIND_TENSOR && header.dtype != static_cast<pteron_dtype>(spec.dtype)) {
-    message += std::string("; convert it with .astype(\"") +
-               pteron_dtype_name(static_cast<pteron_dtype>(spec.dtype)) + "\")";
-  }
+  if (spec.kind == PTERON_KIND_TENSOR && header.dtype != static_cast<pteron_dtype>(spec.dtype))
+    message += how_to_convert(spec);
   throw UsageError(message);
 }
 
 }  // namespace
 
-Inputs make_inputs(pteron_method* method, const Options& options) {
+Inputs make_inputs(pteron_program* program, pteron_method* method, const Options& options) {
   const std::vector<pteron_spec> specs = input_specs(method);
   Inputs inputs;
   if (!options.inputs.empty()) {
-    const std::vector<Given> given = list_given(options.inputs);
+    const std::vector<Given> given = list_given(options, specs);
     if (!options.shapes.empty())
       throw UsageError("--shape is for inputs that are made up, and -i gives them");
     if (given.size() != specs.size()) {
@@ -245,19 +333,21 @@ Inputs make_inputs(pteron_method* method, const Options& options) {
   }
   const std::vector<std::vector<int64_t>> shapes = chosen_shapes(options, specs);
   inputs.made_up = !specs.empty();
+  std::string made;
   for (size_t i = 0; i < specs.size(); ++i) {
+    made += (made.empty() ? "" : ", ") + std::string(specs[i].name) + " ";
     if (specs[i].kind != PTERON_KIND_TENSOR) {
-      if (specs[i].kind == PTERON_KIND_NONE) {
-        inputs.values.push_back({});
-        continue;
-      }
-      throw UsageError("input " + std::to_string(i) + " is " + describe(specs[i]) +
-                       ", for which nothing can be made up; give all inputs with -i");
+      inputs.values.push_back(traced_value(program, method, i, specs[i]));
+      made += describe(specs[i]);
+      continue;
     }
     inputs.arrays.push_back(made_up_array(specs[i], shapes[i]));
-    inputs.values.push_back(array_value(inputs.arrays.back(), nullptr, options, i));
+    const Array& array = inputs.arrays.back();
+    inputs.values.push_back(array_value(array, nullptr, options, i));
+    made += std::string(pteron_dtype_name(array.dtype)) + " " +
+            describe_shape(array.shape.data(), static_cast<int32_t>(array.shape.size()));
   }
-  if (inputs.made_up) note(options, "no -i given: inputs are made up (" + list_inputs(specs) + ")");
+  if (inputs.made_up) note(options, "no -i given: inputs are made up (" + made + ")");
   return inputs;
 }
 

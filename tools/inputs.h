@@ -17,7 +17,8 @@ struct Inputs {
   bool made_up = false;
 };
 
-// Throws UsageError: too many or too few inputs, an unreadable file.
-Inputs make_inputs(pteron_method* method, const Options& options);
+// Throws UsageError: too many or too few inputs, an unreadable file. What is made up and no tensor
+// is what the program was traced with.
+Inputs make_inputs(pteron_program* program, pteron_method* method, const Options& options);
 
 }  // namespace tools

@@ -122,11 +122,16 @@ NpyHeader read_npy_header(std::string_view head, const std::string& name) {
                      "save one field, such as x[\"name\"]");
   }
   if (!known) {
-    throw UsageError(name + ": dtype " + std::string(descr.substr(0, descr.find(','))) +
-                     " is not one that a program takes (little-endian numbers and bool)");
+    throw UsageError(
+        name + ": dtype " + std::string(descr.substr(0, descr.find(','))) +
+        " is not one that a program takes (little-endian numbers and bool)" +
+        (descr.substr(0, 2) == "'>" ? "; save it with .astype(x.dtype.newbyteorder(\"<\"))" : ""));
   }
   header.shape = parse_shape(field(head, "shape", name), name);
-  header.fortran_order = field(head, "fortran_order", name).substr(0, 4) == "True";
+  const std::string_view order = field(head, "fortran_order", name);
+  header.fortran_order = order.substr(0, 4) == "True";
+  if (!header.fortran_order && order.substr(0, 5) != "False")
+    throw UsageError(name + ": its .npy header has a damaged fortran_order");
   if (std::count(header.shape.begin(), header.shape.end(), 0) > 0) return header;
   size_t bytes = pteron_dtype_size(header.dtype);
   for (const int64_t size : header.shape) {

@@ -138,6 +138,10 @@ void write_entries(std::ostream& file, const NamedArrays& arrays) {
     offset += head.size() + body.size();
   }
   std::string end;
+  if (arrays.empty()) {  // Nothing needs zip64, and NumPy knows an empty archive by this alone.
+    file << "PK\x05\x06" << std::string(18, '\0');
+    return;
+  }
   // The zip64 end record and its locator.
   end += "PK\x06\x06";
   append(end, 44, 8);

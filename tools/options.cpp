@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
@@ -27,6 +28,17 @@ constexpr Help kCommands[] = {
 CLI::Validator not_empty() {
   return CLI::Validator(
       [](const std::string& value) { return std::string(value.empty() ? "it is empty" : ""); }, "");
+}
+
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](const std::string& value) {
+        uint64_t number = 0;
+        const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
+        const bool is_whole = parsed.ec == std::errc() && parsed.ptr == value.data() + value.size();
+        return std::string(is_whole ? "" : value + " is no whole number from 0 to 2^64 - 1");
+      },
+      "");
 }
 
 void add_machine_options(CLI::App& app, Options& options) {
@@ -69,7 +81,7 @@ void add_run_options(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   app.add_option("--seed", options.seed,
                  "Of random operators: the same number gives the same results")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number());
 }
 
 }  // namespace
@@ -130,10 +142,21 @@ Options parse_options(const std::vector<std::string>& arguments) {
     app.exit(e, help, help);
     print(help.str());
     std::exit(0);
+  } catch (const CLI::ExtrasError&) {
+    const CLI::App* command = app.get_subcommands().front();
+    std::string extras;
+    for (const std::string& extra : command->remaining())
+      extras += (extras.empty() ? "" : " ") + extra;
+    throw UsageError("not understood: " + extras + "; see pteron " + command->get_name() +
+                     " --help");
   } catch (const CLI::ParseError& e) {
     const auto parsed = app.get_subcommands();
     throw UsageError(std::string(e.what()) + "; see pteron " +
                      (parsed.empty() ? "" : parsed.front()->get_name() + " ") + "--help");
+  }
+  for (const std::string& pair : options.config) {
+    if (options.threads > 0 && pair.rfind("INFERENCE_NUM_THREADS=", 0) == 0)
+      throw UsageError("--threads and --config " + pair + " say the same thing; give one of them");
   }
   if (!(options.seconds >= 0)) throw UsageError("--seconds: give a number from 0 on");
   options.command = app.get_subcommands().front()->get_name();

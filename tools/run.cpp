@@ -118,7 +118,7 @@ void run_command(const Options& options) {
   const ProgramHandle program = open_program(options);
   const MethodHandle method = load_method(program, options);
   const double loaded = now_ms();
-  const Inputs inputs = make_inputs(method.get(), options);
+  const Inputs inputs = make_inputs(program.get(), method.get(), options);
   for (size_t i = 0; i < inputs.values.size(); ++i) {
     call([&](pteron_error** error) {
       return pteron_method_bind_input(method.get(), i, &inputs.values[i], error);

@@ -22,6 +22,11 @@ int precision_number(const std::string& name) {
   return PTERON_PRECISION_PROGRAM;
 }
 
+std::string asked_hint(const Options& options) {
+  if (!options.hint.empty()) return options.hint;
+  return options.parallel > 1 ? "throughput" : "latency";
+}
+
 bool try_to_write_output(const std::string& text) {
   errno = 0;
   const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
@@ -82,8 +87,7 @@ ProgramOptions::ProgramOptions(const Options& options, bool profile)
   options_.weights = weights_.data();
   options_.weights_count = weights_.size();
   options_.precision = precision_number(user_.precision);
-  const bool throughput = user_.hint == "throughput" || (user_.hint.empty() && user_.parallel > 1);
-  options_.hint = throughput ? PTERON_HINT_THROUGHPUT : PTERON_HINT_LATENCY;
+  options_.hint = asked_hint(user_) == "throughput" ? PTERON_HINT_THROUGHPUT : PTERON_HINT_LATENCY;
   options_.threads = user_.threads;
   options_.profile = profile;
 }
@@ -190,18 +194,25 @@ Json execution(pteron_method* method, const Options& options) {
   out["requested"] = {{"device", options.device.empty() ? "program" : options.device},
                       {"precision", options.precision},
                       {"threads", options.threads},
+                      {"hint", asked_hint(options)},
+                      {"cache", options.cache_dir},
                       {"config", options.config}};
   out["execution"] = parts;
   bool openvino = false;
+  Json notes = Json::array();
   for (const Json& part : parts) {
     if (part["ran_by"].get<std::string>().rfind("OpenVINO ", 0) == 0) {
       out["openvino"] = {{"version", part["ran_by"].get<std::string>().substr(9)},
                          {"file", part.value("library", "")}};
       openvino = true;
+      if (!options.cache_dir.empty() && part["properties"].value("CACHE_DIR", "").empty())
+        notes.push_back("--cache " + options.cache_dir +
+                        ": without effect, since the program's blob is imported as it is, and "
+                        "nothing is compiled that could be kept");
     }
   }
   const std::string whose = "method \"" + whole["method"].get<std::string>() + "\"";
-  out["notes"] = openvino ? Json::array() : notes_without_openvino(options, whose);
+  out["notes"] = openvino ? notes : notes_without_openvino(options, whose);
   return out;
 }
 

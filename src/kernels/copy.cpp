@@ -83,7 +83,9 @@ Result<void> resize_to_view(const Tensor& in, const Ints& sizes, Tensor& out) {
   if (open >= 0) shape[static_cast<size_t>(open)] = known == 0 ? 0 : in.numel() / known;
   PTERON_TRY(out.resize({shape.data(), sizes.size()}));
   if (out.numel() != in.numel())
-    return kernel_error("a view of shape " + describe_shape(out.sizes()) + " of " + in.describe());
+    return kernel_error("a view of shape " + describe_shape(out.sizes()) + ", " +
+                        counted(out.numel(), "element") + ", of " + in.describe() + ", which has " +
+                        std::to_string(in.numel()));
   return {};
 }
 

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import pty
+import re
 import resource
 import shutil
 import signal
@@ -24,6 +25,7 @@ import time
 import unittest
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -283,6 +285,7 @@ class Inputs(CommandTest):
             "negative.npy": header(huge % "-1,"),
             "object.npy": header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n"),
             "big_endian.npy": header("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n"),
+            "order.npy": header("{'descr': '<f4', 'fortran_order': Fals!, 'shape': (1,), }\n"),
             "no_shape.npy": header("{'descr': '<f4', 'fortran_order': False, }\n"),
             "text.npz": b"not an archive",
             "cut.npz": self.archive({"in0": data})[:-30],
@@ -812,6 +815,28 @@ class Reported(Made):
             self.assertEqual(method["runs"]["missing_delegates"], ["OpenvinoBackend"])
             self.assertEqual(method["runs"]["parts"][0]["ran_by"], "")
 
+    def test_info_of_a_device_that_is_not_there_is_not_ready(self) -> None:
+        for device in ("CPU", "cpu"):
+            done = self.fake("info", "openvino.pte", "--device", device, "--json")
+            self.assertTrue(json.loads(done.out)["methods"][0]["runs"]["ready"])
+        found = json.loads(self.fake("info", "openvino.pte", "--device", "GPU", "--json").out)
+        self.assertFalse(found["methods"][0]["runs"]["ready"])
+        self.assertIn("no device GPU", found["openvino"]["problems"][-1])
+        self.expect(self.fake("info", "openvino.pte", "--device", "GPU"), DONE, "MISSING")
+
+    def test_a_cache_that_nothing_is_kept_in_is_said(self) -> None:
+        model = MODELS / "lstm_openvino.pte"
+        openvino = self.openvino("2025_4")
+        done = self.run_command("run", model, "--openvino", openvino, "--cache", "c", "--json")
+        self.assertIn("--cache c: without effect", json.loads(done.out)["notes"][0])
+
+    def test_times_of_operators_are_within_that_of_their_delegate(self) -> None:
+        model = MODELS / "lstm_openvino.pte"
+        done = self.run_command("profile", model, "--openvino", self.openvino("2025_4"), "-q")
+        shares = [float(share) for share in re.findall(r"([0-9.]+) %", done.out)]
+        self.assertGreater(len(shares), 3)
+        self.assertLess(sum(shares), 101)
+
     def test_an_option_that_is_not_in_force_can_be_seen(self) -> None:
         done = self.fake("run", "openvino.pte", "--threads", "3", "--json")
         part = json.loads(done.out)["execution"][0]
@@ -1213,7 +1238,82 @@ class Arrays(Made):
 
     def test_scalars_that_the_program_was_not_traced_with_are_refused(self) -> None:
         model = PORTABLE / "models__ModuleIntBool/model.pte"
-        self.expect(self.run_command("run", model), WRONG_USE, "-i")
+        done = self.run_command("run", model)
+        self.expect(done, DONE, "out0")
+        self.assertIn("input1 int, input2 bool", done.err)
+
+    def test_numbers_are_read_from_an_archive_as_they_are_saved(self) -> None:
+        case = PORTABLE / "models__ModuleIntBool"
+        io = np.load(case / "io_0.npz")
+        numbers = {"in0": io["in_0"], "in1": np.int64(1), "in2": np.bool_(True)}
+        np.savez(self.folder / "x.npz", **numbers)
+        done = self.run_command("run", case / "model.pte", "-i", "x.npz", "-o", "y.npz")
+        self.expect(done, DONE)
+        np.testing.assert_allclose(np.load(self.folder / "y.npz")["out0"], io["eager_0"])
+        np.savez(self.folder / "x.npz", **{**numbers, "in1": np.int64(7)})
+        done = self.run_command("run", case / "model.pte", "-i", "x.npz")
+        self.expect(done, WRONG_USE, "input 1")
+
+    def test_an_archive_may_name_arrays_as_the_program_names_its_inputs(self) -> None:
+        case = PORTABLE / "sub__subtract_f32_alpha"
+        io = np.load(case / "io_0.npz")
+        x, y = io["in_0"], io["in_1"]
+        for names in (("input1", "input0"), ("in_1", "in_0"), ("in1", "in0")):
+            np.savez(self.folder / "x.npz", **dict(zip(names, (y, x), strict=True)))
+            done = self.run_command("run", case / "model.pte", "-i", "x.npz", "-o", "y.npz")
+            self.expect(done, DONE)
+            self.assertNotIn("order", done.err)
+            np.testing.assert_allclose(np.load(self.folder / "y.npz")["out0"], io["eager_0"])
+        np.savez(self.folder / "x.npz", b=x, a=y)
+        done = self.run_command("run", case / "model.pte", "-i", "x.npz")
+        self.assertIn("its arrays are taken in their order", done.err)
+
+    def test_a_gap_in_the_numbers_of_an_archive_is_an_error(self) -> None:
+        x = np.zeros((2, 3), np.float32)
+        for names in (("in0", "in2"), ("in1", "in2"), ("in1",), ("in_0", "in_1", "in_3")):
+            arrays: dict[str, Any] = dict.fromkeys(names, x)
+            np.savez(self.folder / "x.npz", **arrays)
+            done = self.run_command("run", "add.pte", "-i", "x.npz")
+            self.expect(done, WRONG_USE, "x.npz: it has an array in", "but none in")
+        np.savez(self.folder / "x.npz", in0=x, in1=x, in2=x)
+        done = self.run_command("run", "add.pte", "-i", "x.npz")
+        self.expect(done, WRONG_USE, "takes 2 inputs, got 3")
+
+    def test_an_archive_without_arrays_is_one_that_numpy_reads(self) -> None:
+        case = PORTABLE / "models__ModuleSimpleTrain"
+        name = "__et_training_fqn_forward"
+        self.expect(self.run_command("run", case / "model.pte", "-m", name, "-o", "y.npz"), DONE)
+        self.assertEqual(np.load(self.folder / "y.npz").files, [])
+
+    def test_a_bfloat16_input_of_another_dtype_is_told_how_numpy_makes_one(self) -> None:
+        model = PORTABLE / "extra__bf16_add/model.pte"
+        for dtype in ("float32", "int16"):
+            x = self.save("x.npy", np.ones((4, 5), dtype))
+            done = self.run_command("run", model, "-i", x, "-i", x)
+            self.expect(done, WRONG_USE, "takes bfloat16 [4, 5]", '.astype("uint16")')
+        one = (np.ones((4, 5), "float32").view("uint32") >> 16).astype("uint16")
+        x = self.save("x.npy", one)
+        done = self.run_command("run", model, "-i", x, "-i", x)
+        self.expect(done, DONE, "bfloat16  [4, 5]    3    3")
+
+    def test_a_note_on_made_up_inputs_has_their_shapes(self) -> None:
+        done = self.run_command("run", "dynamic.pte", "--shape", "0=2x3")
+        self.assertIn("made up (input0 float32 [2, 3], input1 float32 [4, 3])", done.err)
+
+    def test_seeds_are_whole_numbers(self) -> None:
+        for seed in ("-1", "x", "1.5", str(2**64)):
+            done = self.run_command("run", "add.pte", "--seed", seed)
+            self.expect(done, WRONG_USE, "no whole number")
+        self.expect(self.run_command("run", "add.pte", "--seed", str(2**64 - 1)), DONE)
+
+    def test_what_is_not_understood_is_said_as_it_was_written(self) -> None:
+        done = self.run_command("run", "add.pte", "--time", "1")
+        self.expect(done, WRONG_USE, "not understood: --time 1; see pteron run --help")
+
+    def test_threads_are_said_once(self) -> None:
+        config = "INFERENCE_NUM_THREADS=1"
+        done = self.run_command("run", "add.pte", "--threads", "2", "--config", config)
+        self.expect(done, WRONG_USE, "give one of them")
 
     def test_made_up_shapes_must_be_of_tensors_and_not_too_many(self) -> None:
         self.expect(self.run_command("run", "add.pte", "--shape", "2=1"), WRONG_USE, "input0")

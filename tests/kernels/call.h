@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,12 @@ namespace pteron {
 
 class TestContext final : public KernelContext {
  public:
+  // most: the bytes of scratch memory that there are.
+  explicit TestContext(size_t most = SIZE_MAX) : most_(most) {}
+
   void* scratch(size_t bytes) override {
+    if (bytes > most_) throw std::bad_alloc();
+    most_ -= bytes;
     blocks_.push_back(std::make_unique<Block[]>(bytes / sizeof(Block) + 1));
     std::memset(blocks_.back().get(), 0x5a, bytes);
     return blocks_.back().get();
@@ -31,6 +37,7 @@ class TestContext final : public KernelContext {
   struct alignas(64) Block {
     char bytes[64];
   };
+  size_t most_;
   std::vector<std::unique_ptr<Block[]>> blocks_;
   uint64_t state_ = 1;
 };

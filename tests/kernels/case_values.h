@@ -1,6 +1,7 @@
 // Arguments of a call, written by hand.
 #pragma once
 
+#include <complex>
 #include <cstring>
 #include <vector>
 
@@ -14,6 +15,10 @@ template <>
 inline constexpr DType kDType<int64_t> = DType::Int64;
 template <>
 inline constexpr DType kDType<int8_t> = DType::Int8;
+template <>
+inline constexpr DType kDType<uint8_t> = DType::UInt8;
+template <>
+inline constexpr DType kDType<std::complex<float>> = DType::Complex64;
 
 template <typename T>
 inline CaseValue tensor(std::vector<int32_t> sizes, std::vector<T> values,
@@ -48,6 +53,13 @@ inline CaseValue boolean(bool truth) {
   return value;
 }
 inline CaseValue none() { return {}; }
+// Of tensors, or of tensors and nones.
+inline CaseValue list(std::vector<CaseValue> items, bool optional = false) {
+  CaseValue value;
+  value.kind = optional ? 'v' : 'V';
+  value.items = std::move(items);
+  return value;
+}
 inline CaseValue ints(std::vector<int64_t> numbers) {
   CaseValue value;
   value.kind = 'L';

@@ -355,6 +355,97 @@ CaseValue hostile(char letter, uint64_t seed) {
   }
 }
 
+// Sizes that a small file can state. Each of these took endless time or memory, or wrote past an
+// end.
+class HostileSizes : public testing::Test {
+ protected:
+  // Runs with 1 MB of scratch memory; "no memory" where that is not enough.
+  static std::string outcome(const std::string& name, std::vector<CaseValue> arguments,
+                             std::vector<CaseValue> outputs) {
+    TestContext context(1 << 20);
+    try {
+      return run(name, std::move(arguments), std::move(outputs), &context).error;
+    } catch (const std::bad_alloc&) {
+      return "no memory";
+    }
+  }
+  static constexpr int32_t kBig = 1 << 30;
+};
+
+TEST_F(HostileSizes, CountsThatAddUpToNothingAreRefused) {
+  const std::vector<int64_t> counts(16, int64_t{1} << 40);
+  EXPECT_NE(outcome("aten::repeat_interleave.Tensor_out", {tensor<int64_t>({16}, counts), none()},
+                    {tensor<int64_t>({0}, {})}),
+            "");
+}
+
+TEST_F(HostileSizes, IntegersWrapInPooling) {
+  constexpr int64_t kLeast = INT64_MIN;
+  const Ran ran = run("aten::avg_pool2d.out",
+                      {tensor<int64_t>({1, 1, 2}, {kLeast, kLeast}), ints({1, 1}), ints({1, 1}),
+                       ints({0, 0}), boolean(false), boolean(true), integer(-1)},
+                      {tensor<int64_t>({1, 1, 2}, {0, 0})});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.values<int64_t>(), (std::vector<int64_t>{kLeast, kLeast}));
+  const Ran sum = run("aten::avg_pool2d.out",
+                      {tensor<int64_t>({1, 1, 2}, {kLeast, kLeast}), ints({1, 2}), ints({1, 1}),
+                       ints({0, 0}), boolean(false), boolean(true), none()},
+                      {tensor<int64_t>({1, 1, 1}, {0})});
+  EXPECT_EQ(sum.values<int64_t>(), std::vector<int64_t>{0});
+}
+
+TEST_F(HostileSizes, EmptyTensorsTakeNeitherTimeNorMemory) {
+  EXPECT_EQ(outcome("aten::_fft_c2r.out",
+                    {tensor<std::complex<float>>({0, kBig}, {}), ints({1}), integer(0),
+                     integer(2147483646)},
+                    {tensor<float>({0, 2147483646}, {})}),
+            "");
+  const CaseValue channels = tensor<float>({4096}, std::vector<float>(4096, 1));
+  const CaseValue nothing = tensor<float>({kBig, 4096, 0}, {});
+  EXPECT_EQ(outcome("aten::_native_batch_norm_legit_no_training.out",
+                    {nothing, none(), none(), channels, channels, real(0.1), real(1e-5)},
+                    {nothing, tensor<float>({0}, {}), tensor<float>({0}, {})}),
+            "");
+  const CaseValue planes = tensor<float>({kBig, kBig / 8, 0, 0}, {});
+  EXPECT_EQ(outcome("aten::max_pool2d_with_indices_backward.grad_input",
+                    {planes, planes, ints({1, 1}), ints({1, 1}), ints({0, 0}), ints({1, 1}),
+                     boolean(false), tensor<int64_t>({kBig, kBig / 8, 0, 0}, {})},
+                    {planes}),
+            "");
+}
+
+TEST_F(HostileSizes, MemoryThatGrowsWithTheArgumentsIsBounded) {
+  const std::vector<float> signal(99991, 1);  // A prime: the longest way.
+  EXPECT_EQ(
+      outcome("aten::_fft_r2c.out",
+              {tensor<float>({99991}, signal), ints({0}), integer(0), boolean(true)},
+              {tensor<std::complex<float>>({49996}, std::vector<std::complex<float>>(49996))}),
+      "no memory");
+  constexpr int32_t kRows = 1 << 14;
+  const CaseValue column = tensor<uint8_t>({kRows, 1}, std::vector<uint8_t>(kRows, 1));
+  const CaseValue row = tensor<uint8_t>({1, kRows}, std::vector<uint8_t>(kRows, 1));
+  EXPECT_EQ(outcome("aten::masked_select.out", {column, row}, {tensor<uint8_t>({0}, {})}),
+            "no memory");
+  const CaseValue down = tensor<int64_t>({kRows, 1}, std::vector<int64_t>(kRows, 0));
+  const CaseValue across = tensor<int64_t>({1, kRows}, std::vector<int64_t>(kRows, 0));
+  EXPECT_EQ(
+      outcome("aten::index.Tensor_out", {tensor<uint8_t>({1, 1}, {1}), list({down, across}, true)},
+              {tensor<uint8_t>({0}, {})}),
+      "no memory");
+}
+
+TEST_F(HostileSizes, WindowsThatBeginFarOutsideAreEnteredAtOnce) {
+  constexpr int32_t kRows = 4096;
+  const std::vector<float> values(kRows, 2);
+  const Ran ran = run("aten::max_pool2d_with_indices.out",
+                      {tensor<float>({kRows, 1, 1}, values), ints({2147483646, 1}), ints({2, 1}),
+                       ints({kBig - 1, 0}), ints({1, 1}), boolean(false)},
+                      {tensor<float>({kRows, 1, 1}, values),
+                       tensor<int64_t>({kRows, 1, 1}, std::vector<int64_t>(kRows))});
+  EXPECT_EQ(ran.error, "");
+  EXPECT_EQ(ran.values<float>(), values);
+}
+
 TEST(Hostile, AnyArgumentsGiveAnAnswerOrAnErrorThatNamesAnArgument) {
   TestContext random;
   const std::regex argument("argument [0-9]+");

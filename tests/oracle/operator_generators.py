@@ -144,10 +144,13 @@ class Maker:
         roll = self.rng.random()
         if roll < 0.1:
             return self.chance(0.5)
+        if roll < 0.15 and dtype in (torch.int8, torch.uint8, torch.int16):
+            return self.rng.choice([256, 300, 70000])  # Which the dtype wraps.
         if roll < 0.6:
             low = 0 if dtype == torch.uint8 else -6
             return self.rng.randint(low, 9)
-        return self.rng.choice([0.5, -1.25, 2.0, 3.75, 0.0, -0.5])
+        # Half of them are no float16's or bfloat16's.
+        return self.rng.choice([0.5, -1.25, 2.0, 3.75, 0.0, -0.5, 0.1, -0.3, 0.7, 2.3, -1.7, 9.1])
 
     def dims(self, rank: int) -> list[int]:
         count = self.rng.randint(1, max(rank, 1)) if rank else 0
@@ -260,7 +263,7 @@ def with_scalar(m: Maker) -> Call:
 def with_alpha(m: Maker) -> Call:
     a, b = two(m)
     is_real = a.is_floating_point() or b.is_floating_point()
-    alpha = m.rng.choice([1, 1, 2, -3] + ([0.5, -1.25] if is_real else []))
+    alpha = m.rng.choice([1, 1, 2, -3] + ([0.5, -1.25, 0.3] if is_real else []))
     return None, [a, b], {"alpha": alpha}
 
 
@@ -288,6 +291,10 @@ def clamp(m: Maker) -> Call:
     dtype = m.dtype(NUMBERS)
     low = m.scalar(dtype) if m.chance(0.8) else None
     high = m.scalar(dtype) if low is None or m.chance(0.7) else None
+    if m.chance(0.1):
+        low = math.nan
+    elif m.chance(0.1):
+        high = math.nan
     return None, [m.tensor(m.shape(), dtype), low, high], {}
 
 
@@ -340,19 +347,24 @@ def hardtanh(m: Maker) -> Call:
 
 
 def sum_dims(m: Maker) -> Call:
-    tensor = m.tensor(m.shape(), m.dtype(), 0.1)
-    dims = None if m.chance(0.2) else m.dims(tensor.dim())
     kwargs: dict[str, Any] = {}
     if m.chance(0.3):
         kwargs["dtype"] = m.dtype([torch.float32, torch.float64, torch.int64])
-    if kwargs.get("dtype") == torch.int64 and tensor.is_floating_point():
-        kwargs = {}
+    dtype = m.dtype()
+    if kwargs.get("dtype") == torch.int64 and dtype.is_floating_point:
+        tensor = m.floats(m.shape(), dtype)  # Each element is converted, so it must fit.
+    else:
+        # The least and the greatest int64 as floats cancel in an order of their own.
+        edges = 0 if dtype == torch.int64 and kwargs else 0.1
+        tensor = m.tensor(m.shape(), dtype, edges)
+    dims = None if m.chance(0.2) else m.dims(tensor.dim())
     return None, [tensor, dims, m.chance(0.5)], kwargs
 
 
 def mean_dims(m: Maker) -> Call:
     tensor = m.tensor(m.shape(), m.dtype(FLOATS), 0.1)
-    return None, [tensor, None if m.chance(0.2) else m.dims(tensor.dim()), m.chance(0.5)], {}
+    kwargs = {"dtype": torch.float64} if m.chance(0.2) else {}
+    return None, [tensor, None if m.chance(0.2) else m.dims(tensor.dim()), m.chance(0.5)], kwargs
 
 
 def extreme_dims(m: Maker) -> Call:
@@ -403,7 +415,9 @@ def truth_dim(m: Maker) -> Call:
 
 def truth_dims(m: Maker) -> Call:
     tensor = m.tensor(m.shape(), m.dtype())
-    return None, [tensor, None if m.chance(0.2) else m.dims(tensor.dim()), m.chance(0.5)], {}
+    roll = m.rng.random()
+    dims = None if roll < 0.2 else [] if roll < 0.35 else m.dims(tensor.dim())
+    return None, [tensor, dims, m.chance(0.5)], {}
 
 
 def prod_dim(m: Maker) -> Call:
@@ -918,6 +932,13 @@ def slice_scatter(m: Maker) -> Call:
 
 
 def to_copy(m: Maker) -> Call:
+    if m.chance(0.1):
+        big = [0, 1, 2**31, 2**63, 2**63 + 2**42, 2**64 - 2**42]
+        values = torch.tensor([m.rng.choice(big) for _ in range(5)], dtype=torch.uint64)
+        floats = [torch.float32, torch.float64, torch.bfloat16]
+        if m.chance(0.5):
+            return None, [values], {"dtype": m.dtype(floats)}
+        return None, [values.to(m.dtype(floats[:2]))], {"dtype": torch.uint64}
     return None, [m.tensor(m.shape(), m.dtype(), 0)], {"dtype": m.dtype()}
 
 

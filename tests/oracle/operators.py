@@ -2,10 +2,11 @@
 # environment: oracle
 """Makes random calls of every operator with PyTorch's results, for tests/kernels/operators_test.
 
-With a build folder as its argument it makes 20,000 fresh cases with a seed from the clock (printed)
-and replays them; with --write it makes the cases that the repository keeps
-(tests/data/operators.bin.gz). With --refused the cases are calls of operators over windows that
-PyTorch refuses, and the kernels must too (tests/data/refused_calls.bin.gz).
+With a build folder as its argument it makes 20,000 cases that the repository does not keep, with
+the seed given (--seed, else always the same), and replays them; with --write it makes the cases
+that the repository keeps (tests/data/operators.bin.gz). With --refused the cases are calls of
+operators over windows that PyTorch refuses, and the kernels must too
+(tests/data/refused_calls.bin.gz).
 
 A case is an operator's name, its arguments in the order of its schema, and PyTorch's outputs. Two
 sources: what PyTorch's own operator samples (op_db) call when they run, and the generators below.
@@ -22,7 +23,6 @@ import re
 import struct
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -545,7 +545,7 @@ def main() -> int:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    seed = options.seed if options.seed is not None else int(time.time())
+    seed = options.seed if options.seed is not None else 1
     if options.refused:
         cases = refusals(seed, options.count, options.only)
     else:
