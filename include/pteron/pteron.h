@@ -408,7 +408,11 @@ PTERON_API pteron_status pteron_method_execution(pteron_method* method, char** j
 PTERON_API pteron_status pteron_method_profile(pteron_method* method, char** json,
                                                pteron_error** error);
 
-/* ---- The machine --------------------------------------------------------------------------- */
+/* ---- The library and the machine ----------------------------------------------------------- */
+
+/* The delegates and operators that this library has for programs, by name, as JSON (docs/json.md).
+ */
+PTERON_API pteron_status pteron_registered(char** json, pteron_error** error);
 
 /* OpenVINO's devices, as JSON. Of the options, openvino is used. */
 PTERON_API pteron_status pteron_devices(const pteron_program_options* options, char** json,

@@ -46,6 +46,13 @@ inline std::string doctor(const Options& options = Options()) {
   });
 }
 
+// The delegates and operators that the library has for programs, as JSON.
+inline std::string registered() {
+  detail::check_version();
+  return detail::take_string(
+      [](char** json, pteron_error** error) { return pteron_registered(json, error); });
+}
+
 // Adds a place to search for OpenVINO, for this process.
 inline void add_openvino_path(const std::string& path) {
   detail::check(

@@ -28,7 +28,8 @@ Json tensor_json(const TensorDef& tensor) {
           {"dtype", dtype_name(tensor.dtype)},
           {"shape", tensor.sizes},
           {"dynamic", tensor.dynamism == Dynamism::Bounded},
-          {"dim_order", tensor.dim_order}};
+          {"dim_order", tensor.dim_order},
+          {"planned", tensor.allocation.has_value()}};
 }
 
 Json value_json(const ValueDef& def, std::string fallback_name) {

@@ -1,6 +1,9 @@
-// Devices and the doctor: what this machine has for OpenVINO.
+// What this library has, and what this machine has for OpenVINO: devices and the doctor.
+#include <algorithm>
+
 #include "api/json.h"
 #include "api/options.h"
+#include "kernels/tables.h"
 #include "openvino/openvino.h"
 
 using namespace pteron;
@@ -24,6 +27,23 @@ Json report_json(const OpenvinoReport& report) {
 }
 
 }  // namespace
+
+pteron_status pteron_registered(char** json, pteron_error** error) {
+  return guarded(error, [&]() -> Result<void> {
+    if (json == nullptr) return null_argument("json");
+    Json delegates = Json::array();
+#ifdef PTERON_HAS_OPENVINO
+    delegates.push_back("OpenvinoBackend");
+#endif
+    std::vector<std::string_view> operators;
+    for (const auto& table : all_kernels()) {
+      for (const Kernel& kernel : table) operators.push_back(kernel.name);
+    }
+    std::sort(operators.begin(), operators.end());
+    *json = json_string({{"format", 1}, {"delegates", delegates}, {"operators", operators}});
+    return {};
+  });
+}
 
 pteron_status pteron_devices(const pteron_program_options* options, char** json,
                              pteron_error** error) {

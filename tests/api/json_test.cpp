@@ -34,7 +34,7 @@ TEST(Info, SaysWhatAProgramHolds) {
   const json& method = got["methods"][0];
   EXPECT_EQ(method["name"], "first");
   EXPECT_EQ(method["inputs"], json::parse(R"([{"name": "input0", "kind": "tensor",
-      "dtype": "float32", "shape": [3], "dynamic": false, "dim_order": [0]}])"));
+      "dtype": "float32", "shape": [3], "dynamic": false, "dim_order": [0], "planned": true}])"));
   EXPECT_EQ(method["outputs"][0]["name"], "output0");
   EXPECT_EQ(method["instructions"], 1);
   EXPECT_EQ(method["operators"],
@@ -154,6 +154,21 @@ TEST(Profile, MustHaveBeenAskedFor) {
   expect_failure(
       call([&](pteron_error** error) { return pteron_method_profile(method.get(), &text, error); }),
       PTERON_INVALID_ARGUMENT, {"profile"});
+}
+
+TEST(Machine, WhatIsRegisteredIsToldByName) {
+  const json got =
+      take([](char** text, pteron_error** error) { return pteron_registered(text, error); });
+  EXPECT_EQ(got["format"], 1);
+#ifdef PTERON_HAS_OPENVINO
+  EXPECT_EQ(got["delegates"], json::parse(R"(["OpenvinoBackend"])"));
+#endif
+  const std::vector<std::string> operators = got["operators"];
+  EXPECT_TRUE(std::is_sorted(operators.begin(), operators.end()));
+  EXPECT_EQ(std::adjacent_find(operators.begin(), operators.end()), operators.end());
+  EXPECT_TRUE(std::binary_search(operators.begin(), operators.end(), "aten::add.out"));
+  expect_failure(call([](pteron_error** error) { return pteron_registered(nullptr, error); }),
+                 PTERON_INVALID_ARGUMENT, {"json"});
 }
 
 TEST(Machine, TheDoctorAnswersWhereOpenvinoIsMissing) {

@@ -1,0 +1,27 @@
+"""The `pteron` command: runs the program that this package carries."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def command_file() -> Path:
+    """The command's own file."""
+    name = "pteron.exe" if sys.platform == "win32" else "pteron"
+    return Path(os.path.abspath(__file__)).parent / "bin" / name
+
+
+def main() -> int:
+    """Becomes the command, with its arguments and its exit status."""
+    file = command_file()
+    arguments = [str(file), *sys.argv[1:]]
+    if sys.platform == "win32":
+        return subprocess.call(arguments)
+    os.execv(file, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""What the machine offers."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+from typing import Any
+
+from . import _openvino
+from ._errors import call_for_text
+from ._options import make_options
+
+
+def devices(openvino: Any = None) -> list[dict[str, Any]]:
+    """OpenVINO's devices: name, full_name, capabilities, ... (docs/json.md).
+
+    openvino: its C library or a folder; None: it is searched for.
+    Raises MissingError, naming every place that was tried, where there is no OpenVINO.
+    """
+    found: list[dict[str, Any]] = _ask("pteron_devices", openvino)["devices"]
+    return found
+
+
+def doctor(openvino: Any = None) -> dict[str, Any]:
+    """What was looked for, what was found, and what to do (docs/json.md); `ok` says whether a model
+    could run on OpenVINO."""
+    return _ask("pteron_doctor", openvino)
+
+
+def _ask(function: str, openvino: Any) -> dict[str, Any]:
+    _openvino.tell_library()
+    options = make_options(openvino=openvino).to_c()
+    found: dict[str, Any] = json.loads(call_for_text(function, ctypes.byref(options)))
+    return found
+
+
+def backends() -> list[str]:
+    """The ids of the delegates that programs may call: OpenvinoBackend."""
+    return list(registered()["delegates"])
+
+
+@functools.lru_cache(maxsize=1)
+def registered() -> dict[str, list[str]]:
+    """What this library has for programs: `delegates` and `operators`, by name."""
+    found: dict[str, list[str]] = json.loads(call_for_text("pteron_registered"))
+    return found

@@ -1,0 +1,414 @@
+"""A loaded method: arrays in, arrays out."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from ctypes import c_void_p
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BusyError,
+    ClosedError,
+    call,
+    call_for_text,
+    take_error,
+)
+from ._library import TENSOR, CMethodOptions, CValue, library
+from ._specs import Spec, read_specs
+from ._values import TensorSlot, describe, load_value, store_scalar, store_tensor, wrong_dtype
+
+if TYPE_CHECKING:
+    from ._program import Program
+
+_run = library.pteron_method_run
+_get_output = library.pteron_method_get_output
+
+
+class Method:
+    """A method of a program, with memory of its own.
+
+    Call it with its inputs: NumPy arrays, tensors of PyTorch, JAX or OpenVINO on the CPU, whatever
+    has `__dlpack__` or the buffer protocol, of any strides. Their dtypes must be the method's.
+
+    One thread at a time may use it: another finds it busy. Methods of one program run in parallel.
+    """
+
+    def __init__(
+        self, program: Program, name: str | None, shares_state_with: Method | None, seed: int
+    ) -> None:
+        self._handle = c_void_p()
+        self._lock = threading.Lock()
+        self._closing = False
+        self._program = program
+        options = CMethodOptions(struct_size=ctypes.sizeof(CMethodOptions), seed=seed)
+        if shares_state_with is not None:
+            options.shares_state_with = shares_state_with._open().value
+        handle = c_void_p()
+        with program._opened() as opened:
+            call(
+                "pteron_method_load",
+                opened,
+                None if name is None else name.encode(),
+                ctypes.byref(options),
+                ctypes.byref(handle),
+            )
+        self._handle = handle
+        # State that is shared lives in the other method too.
+        self._shares = shares_state_with
+        self.name = program.method_names[0] if name is None else name
+        if name is None and "forward" in program.method_names:
+            self.name = "forward"
+        self._read()
+
+    def _read(self) -> None:
+        handle = self._handle
+        count = library.pteron_method_input_count(handle)
+        self._inputs = read_specs("pteron_method_input_spec", handle, count)
+        self._outputs = read_specs(
+            "pteron_method_output_spec", handle, library.pteron_method_output_count(handle)
+        )
+        self._values = (CValue * count)()
+        self._slots = [
+            TensorSlot(self._values[i]) if spec.kind == "tensor" else None
+            for i, spec in enumerate(self._inputs)
+        ]
+        # What the usual input looks like: then its address is all that is stored.
+        self._usual: list[tuple[Any, Any, Any]] = []
+        for spec, slot in zip(self._inputs, self._slots, strict=True):
+            if slot is None or spec.dynamic or spec.numpy_dtype is None:
+                self._usual.append((None, None, None))
+                continue
+            self._usual.append((spec.numpy_dtype, spec.shape, slot))
+        self._settled = [False] * count
+        self._order = [spec.name for spec in self._inputs]
+        self._output = CValue()
+        self._views: list[tuple[int, Any]] = [(0, None)] * len(self._outputs)
+
+    # ---- Running
+
+    def __call__(
+        self,
+        *inputs: Any,
+        out: Any = None,
+        borrow: bool = False,
+        **named: Any,
+    ) -> Any:
+        """Runs the method once; gives its output, or a tuple of them if it has several.
+
+        inputs, named: by position or by the names in `inputs`; a single dict does as well.
+        out: an array, or a sequence of one for each output (None for those left to the method),
+            that the outputs are written to: row-major, of their dtype and shape.
+        borrow: gives views of the method's own memory instead of copies; they hold until the method
+            runs again.
+
+        Raises ArgumentTypeError (a TypeError) for a wrong dtype or what is no array, ArgumentError
+        (a ValueError) for a wrong shape or count, ExecutionError where a part of it fails.
+        """
+        if not self._lock.acquire(False):
+            if self._closing:
+                raise ClosedError(f'method "{self.name}" was closed')
+            raise BusyError(
+                f'method "{self.name}" is in use by another thread; load one method a thread, '
+                "or call the program, which does"
+            )
+        try:
+            return self._call(inputs, named, out, borrow)
+        finally:
+            self._lock.release()
+
+    def _call(self, inputs: tuple[Any, ...], named: dict[str, Any], out: Any, borrow: bool) -> Any:
+        handle = self._open()
+        if named or (len(inputs) == 1 and isinstance(inputs[0], dict)):
+            inputs = self._by_name(inputs, named)
+        if len(inputs) != len(self._slots):
+            raise self._wrong_count(len(inputs))
+        kept: list[object] = []
+        settled = self._settled
+        for i, value in enumerate(inputs):
+            dtype, shape, slot = self._usual[i]
+            if (
+                type(value) is np.ndarray
+                and value.dtype is dtype
+                and value.shape == shape
+                and value.flags.c_contiguous
+            ):
+                if settled[i]:
+                    slot.address.value = value.__array_interface__["data"][0]
+                else:
+                    slot.set_array(value, self._inputs[i].code)
+                    slot.tensor.strides = None
+                    settled[i] = True
+            else:
+                settled[i] = False
+                kept.append(self._store(i, value))
+        if out is not None:
+            return self._run_into(handle, out)
+        error = c_void_p()
+        status = _run(handle, self._values, len(inputs), ctypes.byref(error))
+        if status:
+            raise take_error(status, error)
+        del kept
+        if len(self._outputs) == 1:
+            return self._fetch(handle, 0, borrow)
+        return tuple(self._fetch(handle, i, borrow) for i in range(len(self._outputs)))
+
+    def _store(self, index: int, value: Any) -> object:
+        spec, slot = self._inputs[index], self._slots[index]
+        name = f'input {index} ("{spec.name}")'
+        if slot is not None:
+            return store_tensor(slot, value, spec, name)
+        return store_scalar(self._values[index], value, spec, name)
+
+    def _fetch(self, handle: c_void_p, index: int, borrow: bool) -> Any:
+        value = self._output
+        error = c_void_p()
+        status = _get_output(handle, index, value, error)
+        if status:
+            raise take_error(status, error)
+        if value.kind == TENSOR and not self._outputs[index].dynamic:
+            # Its memory seldom moves: then the view made before serves again.
+            address, view = self._views[index]
+            if view is None or address != value.any.tensor.data:
+                address, view = value.any.tensor.data, load_value(value, None, False)
+                if view.base is not None:
+                    self._views[index] = (address, view)
+            if not borrow:
+                return view.copy()
+        return load_value(value, self, not borrow)
+
+    def _run_into(self, handle: c_void_p, out: Any) -> Any:
+        targets = [out] if len(self._outputs) == 1 and not isinstance(out, (list, tuple)) else out
+        if not isinstance(targets, Sequence) or len(targets) != len(self._outputs):
+            raise ArgumentError(
+                f'out: method "{self.name}" has {len(self._outputs)} outputs; '
+                "give an array, or None, for each"
+            )
+        bound = []
+        try:
+            for index, target in enumerate(targets):
+                if target is not None:
+                    value = self._output_value(index, target)
+                    call("pteron_method_bind_output", handle, index, ctypes.byref(value.value))
+                    bound.append(index)
+            call("pteron_method_run", handle, self._values, len(self._slots))
+            results = []
+            for index, target in enumerate(targets):
+                got = self._fetch_bound(handle, index, target)
+                results.append(got)
+        finally:
+            for index in bound:
+                library.pteron_method_bind_output(handle, index, None, None)
+                self._views[index] = (0, None)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _output_value(self, index: int, target: Any) -> TensorSlot:
+        spec = self._outputs[index]
+        name = f'out {index} ("{spec.name}")'
+        if spec.kind != "tensor":
+            raise ArgumentTypeError(f"{name} is {spec.kind}, which no array takes; give None")
+        if not isinstance(target, np.ndarray):
+            raise ArgumentTypeError(f"{name} is {describe(target)}, but a numpy.ndarray is wanted")
+        if target.dtype != spec.numpy_dtype:
+            raise wrong_dtype(target, spec, name)
+        if not target.flags.writeable or not target.flags.c_contiguous:
+            raise ArgumentError(f"{name} must be writeable and row-major (C-contiguous)")
+        slot = TensorSlot(CValue())
+        slot.set_array(target, spec.code)
+        slot.tensor.strides = None
+        return slot
+
+    def _fetch_bound(self, handle: c_void_p, index: int, target: Any) -> Any:
+        value = CValue()
+        call("pteron_method_get_output", handle, index, ctypes.byref(value))
+        if target is None:
+            return load_value(value, self, True)
+        tensor = value.any.tensor
+        shape = tuple(tensor.shape[: tensor.rank]) if tensor.rank else ()
+        # What a dynamic output fills is less than what it may.
+        return (
+            target if shape == target.shape else target.reshape(-1)[: _count(shape)].reshape(shape)
+        )
+
+    def _by_name(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        if len(inputs) == 1 and isinstance(inputs[0], dict):
+            named = {**inputs[0], **named}
+            inputs = ()
+        values = dict(zip(self._order, inputs, strict=False))
+        if len(inputs) > len(self._order):
+            raise self._wrong_count(len(inputs) + len(named))
+        for name, value in named.items():
+            if name not in self._order:
+                raise ArgumentError(
+                    f'method "{self.name}" has no input "{name}"; it takes {self._takes()}'
+                )
+            if name in values:
+                raise ArgumentError(f'input "{name}" is given twice')
+            values[name] = value
+        if len(values) != len(self._order):
+            raise self._wrong_count(len(values))
+        return tuple(values[name] for name in self._order)
+
+    def _takes(self) -> str:
+        return ", ".join(str(spec) for spec in self._inputs) or "no inputs"
+
+    def _wrong_count(self, got: int) -> ArgumentError:
+        count = len(self._inputs)
+        return ArgumentError(
+            f'method "{self.name}" takes {count} input{"" if count == 1 else "s"}, got {got}: '
+            f"{self._takes()}"
+        )
+
+    def cancel(self) -> None:
+        """Ends the run that goes on in another thread, if any: it raises CancelledError."""
+        if self._handle:
+            library.pteron_method_cancel(self._handle)
+
+    # ---- What it takes, gives and keeps
+
+    @property
+    def inputs(self) -> tuple[Spec, ...]:
+        """What the method takes."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[Spec, ...]:
+        """What the method gives."""
+        return self._outputs
+
+    @property
+    def state(self) -> State:
+        """The buffers that the method keeps from one run to the next, by name."""
+        return State(self)
+
+    def reset_state(self) -> None:
+        """Puts every buffer back to its initial value."""
+        with self._locked() as handle:
+            call("pteron_method_reset_state", handle)
+
+    @property
+    def execution(self) -> dict[str, Any]:
+        """What runs each part, on which device, at which precision in force (docs/json.md)."""
+        with self._locked() as handle:
+            return _object(call_for_text("pteron_method_execution", handle))
+
+    @property
+    def profile(self) -> dict[str, Any]:
+        """Times of the last run by instruction and by OpenVINO's operators (docs/json.md). The
+        program must have been loaded with profile=True."""
+        with self._locked() as handle:
+            return _object(call_for_text("pteron_method_profile", handle))
+
+    # ---- Its end
+
+    def close(self) -> None:
+        """Frees the method, after a run that goes on. Using it afterwards raises ClosedError."""
+        self._closing = True
+        with self._lock:
+            handle, self._handle = self._handle, c_void_p()
+            self._views = []
+        if handle:
+            library.pteron_method_free(handle)
+
+    def __enter__(self) -> Method:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle:
+            self._handle = c_void_p()
+            library.pteron_method_free(handle)
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return f"<pteron.Method {self.name}, closed>"
+        gives = ", ".join(str(spec) for spec in self._outputs)
+        return f"<pteron.Method {self.name}({self._takes()}) -> {gives or 'nothing'}>"
+
+    def _open(self) -> c_void_p:
+        if not self._handle:
+            raise ClosedError(f'method "{self.name}" was closed')
+        return self._handle
+
+    def _locked(self) -> _Locked:
+        return _Locked(self)
+
+
+class _Locked:
+    """The method's handle, while nothing else uses it."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+
+    def __enter__(self) -> c_void_p:
+        if not self._method._lock.acquire(False):
+            raise BusyError(f'method "{self._method.name}" is in use by another thread')
+        try:
+            return self._method._open()
+        except BaseException:
+            self._method._lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._method._lock.release()
+
+
+class State(Mapping[str, Any]):
+    """A method's state by name: reading gives a copy, assigning copies into the buffer."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        with method._locked() as handle:
+            count = library.pteron_method_state_count(handle)
+            self.specs = read_specs("pteron_method_state_spec", handle, count)
+        self._names = [spec.name for spec in self.specs]
+
+    def _index(self, name: str) -> int:
+        if name not in self._names:
+            raise KeyError(f'no state "{name}"; there is {", ".join(self._names) or "none"}')
+        return self._names.index(name)
+
+    def __getitem__(self, name: str) -> Any:
+        index = self._index(name)
+        value = CValue()
+        with self._method._locked() as handle:
+            call("pteron_method_get_state", handle, index, ctypes.byref(value))
+            return load_value(value, None, True)
+
+    def __setitem__(self, name: str, array: Any) -> None:
+        index = self._index(name)
+        slot = TensorSlot(CValue())
+        kept = store_tensor(slot, array, self.specs[index], f'state "{name}"')
+        with self._method._locked() as handle:
+            call("pteron_method_set_state", handle, index, ctypes.byref(slot.value))
+        del kept
+
+    def __iter__(self) -> Any:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<state {', '.join(str(spec) for spec in self.specs) or 'none'}>"
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _object(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found

@@ -1,0 +1,204 @@
+"""Python values to pteron_value and back."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int64
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes
+from ._dlpack import Borrowed, borrow
+from ._errors import ArgumentError, ArgumentTypeError
+from ._library import (
+    BOOL,
+    BOOL_LIST,
+    DOUBLE,
+    DOUBLE_LIST,
+    INT,
+    INT_LIST,
+    MAX_RANK,
+    NONE,
+    STRING,
+    TENSOR,
+    TENSOR_LIST,
+    CTensor,
+    CValue,
+)
+from ._specs import Spec
+
+Sizes = c_int64 * MAX_RANK
+
+
+def describe(value: object) -> str:
+    """A value in an error: 'a list', 'None', 'a numpy.ndarray of int64 [3, 4]'."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {list(value.shape)}"
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] | Borrowed:
+    """An array that is NumPy's, or another library's through DLPack or the buffer protocol."""
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
+        return borrow(value, name)
+    if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
+        return np.asarray(value)
+    try:
+        return np.asarray(memoryview(value))
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"{name} is {describe(value)}, but an array is wanted; "
+            f'give numpy.asarray(x, dtype="{dtype}"), or a tensor of PyTorch or JAX'
+        ) from None
+
+
+class TensorSlot:
+    """A pteron_value that holds a tensor, with the memory of its shape and strides."""
+
+    __slots__ = ("address", "shape", "strides", "tensor", "value")
+
+    def __init__(self, value: CValue) -> None:
+        self.value = value
+        self.shape = Sizes()
+        self.strides = Sizes()
+        value.kind = TENSOR
+        self.tensor: CTensor = value.any.tensor
+        self.tensor.shape = self.shape
+        self.tensor.strides = None
+        # The address alone changes from call to call.
+        self.address = ctypes.c_void_p.from_buffer(self.tensor, CTensor.data.offset)
+
+    def set_array(self, array: np.ndarray[Any, Any], code: int) -> None:
+        """Points at NumPy's array, whatever its strides."""
+        interface = array.__array_interface__
+        self.set(interface["data"][0], code, array.shape, array.strides)
+
+    def set(
+        self, address: int, code: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> None:
+        rank = len(shape)
+        if rank > MAX_RANK:
+            raise ArgumentError(f"an array of {rank} dimensions; at most {MAX_RANK} are possible")
+        self.tensor.dtype = code
+        self.tensor.rank = rank
+        self.shape[:rank] = list(shape)
+        self.strides[:rank] = list(strides)
+        self.tensor.strides = self.strides
+        self.address.value = address
+
+
+def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
+    """Lets the slot point at `value`; gives what must live as long as the slot is used."""
+    array = as_array(value, name, spec.dtype)
+    if isinstance(array, Borrowed):
+        code: int | None = array.code
+    else:
+        code = _dtypes.code_of(array.dtype)
+    if code != spec.code:
+        raise wrong_dtype(array, spec, name)
+    if isinstance(array, Borrowed):
+        slot.set(array.address, array.code, array.shape, array.strides)
+    else:
+        slot.set_array(array, spec.code)
+    return array
+
+
+def wrong_dtype(array: Any, spec: Spec, name: str) -> ArgumentTypeError:
+    if isinstance(array, Borrowed):
+        got, remedy = _dtypes.name_of(array.code), "convert it"
+    else:
+        got, remedy = str(array.dtype), f'convert it with .astype("{spec.dtype}")'
+        if array.dtype.byteorder not in "=|":
+            got += f" in {'big' if array.dtype.byteorder == '>' else 'little'}-endian order"
+    if spec.numpy_dtype is None:
+        remedy = f"install ml_dtypes, which gives NumPy {spec.dtype}, or give a tensor of PyTorch"
+    sizes = str(spec).partition(": ")[2]
+    return ArgumentTypeError(f"{name}: dtype {got}, but the method takes {sizes}; {remedy}")
+
+
+def store_scalar(raw: CValue, value: Any, spec: Spec, name: str) -> object:
+    """Stores what is no tensor: a number, a bool, a string or None."""
+    if spec.kind == "int" and isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        raw.kind, raw.any.integer = INT, int(value)
+    elif spec.kind == "float" and isinstance(value, (float, int, np.floating)):
+        raw.kind, raw.any.real = DOUBLE, float(value)
+    elif spec.kind == "bool" and isinstance(value, (bool, np.bool_)):
+        raw.kind, raw.any.boolean = BOOL, int(value)
+    elif spec.kind == "str" and isinstance(value, str):
+        text = value.encode()
+        raw.kind, raw.any.string = STRING, text
+        return text
+    elif spec.kind == "none" and value is None:
+        raw.kind = NONE
+    else:
+        raise ArgumentTypeError(f"{name} is {describe(value)}, but the method takes {spec.kind}")
+    return None
+
+
+def view_of(tensor: CTensor, owner: object) -> np.ndarray[Any, Any]:
+    """A NumPy view of a pteron_tensor's memory, which keeps `owner` alive.
+
+    Without ml_dtypes, NumPy has no bfloat16: then the values come as float32, which holds them all,
+    in an array of its own.
+    """
+    dtype = _dtypes.numpy_dtype(tensor.dtype)
+    widen = dtype is None and tensor.dtype == _dtypes.BFLOAT16
+    if widen:
+        dtype = np.dtype(np.uint16)
+    if dtype is None:
+        name = _dtypes.name_of(tensor.dtype)
+        raise ArgumentTypeError(
+            f"NumPy has no {name}; install ml_dtypes, which gives it the float8s"
+        )
+    shape = tuple(tensor.shape[: tensor.rank]) if tensor.rank else ()
+    strides = tuple(tensor.strides[: tensor.rank]) if tensor.rank and tensor.strides else None
+    count = 1
+    for size in shape:
+        count *= size
+    if count == 0 or not tensor.data:
+        view = np.empty(shape, dtype)
+    else:
+        memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data)
+        memory.owner = owner
+        view = np.ndarray(shape, dtype, memory, 0, strides)
+    if widen:
+        return (view.astype(np.uint32) << 16).view(np.float32)
+    return view
+
+
+_LISTS = {INT_LIST: ctypes.c_int64, DOUBLE_LIST: ctypes.c_double, BOOL_LIST: ctypes.c_uint8}
+
+
+def load_value(value: CValue, owner: object, own: bool) -> Any:
+    """A pteron_value as Python's; tensors as arrays, copied if `own`."""
+    kind = value.kind
+    if kind == TENSOR:
+        view = view_of(value.any.tensor, owner)
+        return view.copy() if own else view
+    if kind == INT:
+        return value.any.integer
+    if kind == DOUBLE:
+        return value.any.real
+    if kind == BOOL:
+        return bool(value.any.boolean)
+    if kind == STRING:
+        return (value.any.string or b"").decode("utf-8", "replace")
+    if kind == NONE:
+        return None
+    items = value.any.list
+    if kind == TENSOR_LIST:
+        tensors = (CValue * items.count).from_address(items.items) if items.count else ()
+        return [load_value(item, owner, own) for item in tensors]
+    if items.count == 0:
+        return []
+    numbers = list((_LISTS[kind] * items.count).from_address(items.items))
+    return [bool(number) for number in numbers] if kind == BOOL_LIST else numbers
