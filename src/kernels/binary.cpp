@@ -250,8 +250,7 @@ Result<void> with_alpha(Context& context, const Args& args, const Kernel&) {
   const Number alpha(args.scalar(2), type);
   return map_binary(&context, a, b, args.tensor(3), type, [alpha](auto x, auto y) {
     using T = decltype(x);
-    const T factor = alpha.as<T>();
-    return Op::apply(x, factor == T(1) ? y : Multiply::apply(factor, y));
+    return Op::apply(x, Multiply::apply(alpha.as<T>(), y));
   });
 }
 

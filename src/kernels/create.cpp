@@ -63,7 +63,7 @@ Result<void> scalar_tensor(Context& context, const Args& args, const Kernel&) {
   return fill(context, args.tensor(1), args.scalar(0));
 }
 
-Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
+Result<void> arange_between(Context& context, Tensor& out, const Scalar& start, const Scalar& end,
                             const Scalar& step) {
   if (!is_number(out.dtype())) return kernel_error("dtype not supported");
   if (step.real == 0 || !std::isfinite(step.real) || !std::isfinite(start.real) ||
@@ -87,29 +87,36 @@ Result<void> arange_between(Tensor& out, const Scalar& start, const Scalar& end,
   constexpr int64_t kRun = 512;
   const auto first = static_cast<uint64_t>(start.to<int64_t>());
   const auto by = static_cast<uint64_t>(step.to<int64_t>());
-  for (int64_t i = 0; i < size[0]; i += kRun) {
-    const int64_t n = std::min(kRun, size[0] - i);
-    if (is_float(out.dtype())) {
-      double values[kRun];
-      // Counted in int32_t, which vectors can convert.
-      for (int32_t k = 0; k < static_cast<int32_t>(n); ++k)
-        values[k] = start.real + (static_cast<double>(i) + static_cast<double>(k)) * step.real;
-      store(out.dtype(), out.raw(), i, 1, n, values);
-    } else {
-      int64_t values[kRun];
-      uint64_t value = first + static_cast<uint64_t>(i) * by;
-      for (int64_t k = 0; k < n; ++k, value += by) values[k] = static_cast<int64_t>(value);
-      store(out.dtype(), out.raw(), i, 1, n, values);
+  // What is added to the first number of a run; integers wrap.
+  uint64_t steps[kRun];
+  for (int64_t k = 0; k < kRun; ++k) steps[k] = static_cast<uint64_t>(k) * by;
+  const auto runs = static_cast<size_t>((size[0] + kRun - 1) / kRun);
+  context.parallel(runs, 32, [&](size_t begin, size_t past) {
+    for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(past); ++r) {
+      const int64_t i = r * kRun;
+      const int64_t n = std::min(kRun, size[0] - i);
+      if (is_float(out.dtype())) {
+        double values[kRun];
+        // Counted in int32_t, which vectors can convert.
+        for (int32_t k = 0; k < static_cast<int32_t>(n); ++k)
+          values[k] = start.real + (static_cast<double>(i) + static_cast<double>(k)) * step.real;
+        store(out.dtype(), out.raw(), i, 1, n, values);
+      } else {
+        int64_t values[kRun];
+        const uint64_t base = first + static_cast<uint64_t>(i) * by;
+        for (int64_t k = 0; k < n; ++k) values[k] = static_cast<int64_t>(base + steps[k]);
+        store(out.dtype(), out.raw(), i, 1, n, values);
+      }
     }
-  }
+  });
   return {};
 }
 
-Result<void> arange_start(Context&, const Args& args, const Kernel&) {
-  return arange_between(args.tensor(3), args.scalar(0), args.scalar(1), args.scalar(2));
+Result<void> arange_start(Context& context, const Args& args, const Kernel&) {
+  return arange_between(context, args.tensor(3), args.scalar(0), args.scalar(1), args.scalar(2));
 }
-Result<void> arange_(Context&, const Args& args, const Kernel&) {
-  return arange_between(args.tensor(1), {ValueKind::Int, 0, 0}, args.scalar(0),
+Result<void> arange_(Context& context, const Args& args, const Kernel&) {
+  return arange_between(context, args.tensor(1), {ValueKind::Int, 0, 0}, args.scalar(0),
                         {ValueKind::Int, 1, 1});
 }
 

@@ -607,11 +607,13 @@ Result<void> topk_(Context& context, const Args& args, const Kernel&) {
     int64_t* at = context.scratch_array<int64_t>(static_cast<size_t>(values.numel()));
     int64_t inner = 1;
     for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
-    auto order = scratch_vector<int64_t>(context, static_cast<size_t>(size));
-    for (int64_t r = 0; r < in.numel() / size; ++r) {
+    const int64_t rows = in.numel() / size;
+    const int64_t slices = std::min<int64_t>(rows, 8);
+    int64_t* orders = context.scratch_array<int64_t>(static_cast<size_t>(slices * size));
+    const auto take_row = [&](int64_t r, int64_t* order) {
       const C* row = x + r / inner * size * inner + r % inner;
-      for (int64_t i = 0; i < size; ++i) order[static_cast<size_t>(i)] = i;
-      std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+      for (int64_t i = 0; i < size; ++i) order[i] = i;
+      std::partial_sort(order, order + k, order + size, [&](int64_t a, int64_t b) {
         const C p = row[a * inner];
         const C q = row[b * inner];
         if (is_nan(p) != is_nan(q)) return is_nan(p) == largest;
@@ -620,10 +622,16 @@ Result<void> topk_(Context& context, const Args& args, const Kernel&) {
       });
       for (int64_t i = 0; i < k; ++i) {
         const int64_t to = r / inner * k * inner + r % inner + i * inner;
-        at[to] = order[static_cast<size_t>(i)];
+        at[to] = order[i];
         v[to] = row[at[to] * inner];
       }
-    }
+    };
+    context.parallel(static_cast<size_t>(slices), 1, [&](size_t begin, size_t end) {
+      for (auto s = static_cast<int64_t>(begin); s < static_cast<int64_t>(end); ++s) {
+        for (int64_t r = rows * s / slices; r < rows * (s + 1) / slices; ++r)
+          take_row(r, orders + s * size);
+      }
+    });
     store_all(v, values);
     store_all(at, indices);
     return {};

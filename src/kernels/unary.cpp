@@ -328,15 +328,27 @@ Result<void> glu_(Context& context, const Args& args, const Kernel&) {
   return with_compute_type(in.dtype(), [&](auto type) -> Result<void> {
     using C = decltype(type);
     if constexpr (std::is_floating_point_v<C>) {
-      const C* x = load_all<C>(context, in);
-      C* y = context.scratch_array<C>(static_cast<size_t>(out.numel()));
+      const C* x = elements<C>(context, in);
+      Results<C> results(context, out);
+      C* y = results.data();
       int64_t inner = half;
       for (int d = dim + 1; d < in.rank(); ++d) inner *= in.size(d);
-      for (int64_t i = 0; i < out.numel(); ++i) {
-        const int64_t at = i / inner * 2 * inner + i % inner;
-        y[i] = x[at] / (1 + std::exp(-x[at + inner]));
-      }
-      store_all(y, out);
+      context.parallel(static_cast<size_t>(out.numel()), 8192, [=](size_t begin, size_t end) {
+        for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end);) {
+          const int64_t in_row = i % inner;
+          const int64_t n = std::min(static_cast<int64_t>(end) - i, inner - in_row);
+          const C* value = x + i / inner * 2 * inner + in_row;
+          const C* gate = value + inner;
+          if constexpr (std::is_same_v<C, float>) {
+            vector_functions().run(RowFunction::Sigmoid, gate, y + i, n);
+            for (int64_t k = 0; k < n; ++k) y[i + k] *= value[k];
+          } else {
+            for (int64_t k = 0; k < n; ++k) y[i + k] = value[k] / (1 + std::exp(-gate[k]));
+          }
+          i += n;
+        }
+      });
+      results.store();
     }
     return {};
   });
