@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <type_traits>
 
 #include "kernels/vector/functions.h"
@@ -181,6 +182,28 @@ void in_blocks(KernelContext& context, int64_t m, int64_t n, int64_t k, const Ma
 }
 
 }  // namespace gemm_detail
+
+// What a thread has for products of its own, within a loop that is shared already: no other
+// threads, and no memory but what was set aside before.
+class OneThread final : public KernelContext {
+ public:
+  void* scratch(size_t) override { throw std::bad_alloc(); }
+  void parallel_for(size_t count, size_t, ParallelBody body, void* argument) override {
+    body(argument, 0, count);
+  }
+  uint64_t random() override { return 0; }
+};
+
+// Sets aside what a product of this size packs.
+template <typename T>
+void reserve_pack_space(KernelContext& context, int64_t m, int64_t n, int64_t k,
+                        PackSpace<T>& space) {
+  const GemmTile<T>& tile = vector_functions().tile<T>();
+  const int64_t depth = std::min(k, gemm_detail::kDepth);
+  const int64_t columns = std::min(n, gemm_detail::kWidth);
+  space.left(context, (m + tile.rows - 1) / tile.rows * tile.rows * depth);
+  space.right(context, (columns + tile.columns - 1) / tile.columns * tile.columns * depth);
+}
 
 // c[m, n] = a[m, k] * b[k, n], or c += with `add`; c's rows are `stride` apart. b is any source
 // that packs itself (PackedSource's pack()). float and double.

@@ -1,5 +1,7 @@
 // Matrix products and distances.
+#include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/element.h"
 #include "kernels/gemm.h"
@@ -39,10 +41,29 @@ Result<void> batched(Context& context, const char* what, const Tensor& a, const 
     const C* x = elements<C>(context, a);
     const C* y = elements<C>(context, b);
     Results<C> z(context, out);
-    PackSpace<C> space;
-    for (int64_t i = 0; i < batch; ++i) {
-      gemm<C>(context, m, n, k, {x + i * m * k, k, 1}, {y + i * k * n, n, 1}, z.data() + i * m * n,
-              n, false, &space);
+    C* result = z.data();
+    const auto multiply = [=](Context& own, int64_t i, PackSpace<C>& space) {
+      gemm<C>(own, m, n, k, {x + i * m * k, k, 1}, {y + i * k * n, n, 1}, result + i * m * n, n,
+              false, &space);
+    };
+    // Many products are shared among threads as a whole, since a small one is not worth its parts.
+    constexpr int64_t kSlices = 8;
+    if (std::is_floating_point_v<C> && batch >= kSlices) {
+      std::array<PackSpace<C>, kSlices> spaces;
+      if constexpr (std::is_floating_point_v<C>) {
+        for (PackSpace<C>& space : spaces) reserve_pack_space(context, m, n, k, space);
+      }
+      context.parallel(
+          kSlices, gemm_detail::grain(batch / kSlices * m * n * k), [&](size_t begin, size_t end) {
+            OneThread own;
+            for (auto s = static_cast<int64_t>(begin); s < static_cast<int64_t>(end); ++s) {
+              for (int64_t i = batch * s / kSlices; i < batch * (s + 1) / kSlices; ++i)
+                multiply(own, i, spaces[static_cast<size_t>(s)]);
+            }
+          });
+    } else {
+      PackSpace<C> space;
+      for (int64_t i = 0; i < batch; ++i) multiply(context, i, space);
     }
     z.store();
     return {};
