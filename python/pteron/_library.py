@@ -10,7 +10,6 @@ import ctypes
 import os
 import sys
 from ctypes import (
-    CFUNCTYPE,
     POINTER,
     c_char_p,
     c_double,
@@ -166,9 +165,6 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "pteron_doctor": (c_int, (POINTER(CProgramOptions), _TEXT, _ERROR)),
     "pteron_add_openvino_path": (c_int, (c_char_p, _ERROR)),
 }
-
-# void (*)(void* argument, size_t begin, size_t end)
-Body = CFUNCTYPE(None, c_void_p, c_size_t, c_size_t)
 
 
 def library_file() -> Path:

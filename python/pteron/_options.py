@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ._errors import ArgumentError, ArgumentTypeError
@@ -29,7 +29,7 @@ class Options:
     profile: bool = False
     memory_limit: int = 0
     time_limit: float = 0.0
-    seed: int = field(default=0)
+    seed: int = 0
 
     def to_c(self) -> CProgramOptions:
         """The struct; it keeps what it points at."""
