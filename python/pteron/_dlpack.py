@@ -99,18 +99,19 @@ class Borrowed:
 def borrow(value: Any, name: str) -> Borrowed:
     """What `value.__dlpack__()` points at. `name` stands in errors: 'input 0'."""
     kind = type(value).__module__.split(".")[0] + "." + type(value).__name__
-    device, _ = value.__dlpack_device__()
-    if int(device) not in (_CPU, _CUDA_HOST, _ROCM_HOST):
-        where = _DEVICES.get(int(device), f"device type {int(device)} of DLPack")
+    if getattr(value, "requires_grad", False) is True:
+        value = value.detach()  # PyTorch lends such a tensor to nobody; here it is only read.
+    try:
+        device = int(value.__dlpack_device__()[0])
+        capsule = value.__dlpack__() if device in (_CPU, _CUDA_HOST, _ROCM_HOST) else None
+    except Exception as error:  # Whatever the other library raises.
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ArgumentTypeError(f"{name}: the {kind} cannot be read: {why}") from error
+    if capsule is None:
+        where = _DEVICES.get(device, f"device type {device} of DLPack")
         raise ArgumentTypeError(
             f"{name}: the {kind} is on {where}; copy it to the CPU first (x.cpu())"
         )
-    try:
-        capsule = value.__dlpack__()
-    except (BufferError, RuntimeError, TypeError) as error:
-        raise ArgumentTypeError(
-            f"{name}: the {kind} cannot be read: {str(error).splitlines()[0]}"
-        ) from error
     # DLManagedTensor begins with the tensor. The name is not changed to used_dltensor, so the
     # capsule frees the tensor when it goes.
     if not _is_valid(capsule, b"dltensor"):

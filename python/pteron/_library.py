@@ -164,6 +164,7 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "pteron_devices": (c_int, (POINTER(CProgramOptions), _TEXT, _ERROR)),
     "pteron_doctor": (c_int, (POINTER(CProgramOptions), _TEXT, _ERROR)),
     "pteron_add_openvino_path": (c_int, (c_char_p, _ERROR)),
+    "pteron_registered": (c_int, (_TEXT, _ERROR)),
 }
 
 

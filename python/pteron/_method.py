@@ -15,12 +15,13 @@ from ._errors import (
     ArgumentError,
     ArgumentTypeError,
     BusyError,
-    ClosedError,
     call,
     call_for_text,
     take_error,
 )
+from ._handle import Closable, Handle, MethodHandle
 from ._library import TENSOR, CMethodOptions, CValue, library
+from ._options import text, whole_number
 from ._specs import Spec, read_specs
 from ._values import TensorSlot, describe, load_value, store_scalar, store_tensor, wrong_dtype
 
@@ -31,7 +32,7 @@ _run = library.pteron_method_run
 _get_output = library.pteron_method_get_output
 
 
-class Method:
+class Method(Closable):
     """A method of a program, with memory of its own.
 
     Call it with its inputs: NumPy arrays, tensors of PyTorch, JAX or OpenVINO on the CPU, whatever
@@ -43,32 +44,36 @@ class Method:
     def __init__(
         self, program: Program, name: str | None, shares_state_with: Method | None, seed: int
     ) -> None:
-        self._handle = c_void_p()
         self._lock = threading.Lock()
-        self._closing = False
-        self._program = program
-        options = CMethodOptions(struct_size=ctypes.sizeof(CMethodOptions), seed=seed)
+        options = CMethodOptions(struct_size=ctypes.sizeof(CMethodOptions))
+        options.seed = whole_number(seed, "seed")
+        # State that is shared lives in the other method's memory too.
+        self._shares: Handle | None = None
         if shares_state_with is not None:
-            options.shares_state_with = shares_state_with._open().value
-        handle = c_void_p()
-        with program._opened() as opened:
-            call(
-                "pteron_method_load",
-                opened,
-                None if name is None else name.encode(),
-                ctypes.byref(options),
-                ctypes.byref(handle),
-            )
+            if not isinstance(shares_state_with, Method):
+                raise ArgumentTypeError(
+                    f"shares_state_with is {describe(shares_state_with)}, "
+                    "but a method of the same program is wanted"
+                )
+            self._shares = shares_state_with._open()
+            options.shares_state_with = self._shares.value
+        wanted = None if name is None else text(name, "a method's name")
+        handle = MethodHandle()
+        call(
+            "pteron_method_load",
+            program._open(),
+            wanted,
+            ctypes.byref(options),
+            ctypes.byref(handle),
+        )
         self._handle = handle
-        # State that is shared lives in the other method too.
-        self._shares = shares_state_with
-        self.name = program.method_names[0] if name is None else name
-        if name is None and "forward" in program.method_names:
-            self.name = "forward"
-        self._read()
+        if name is None:
+            name = "forward" if "forward" in program.method_names else program.method_names[0]
+        self.name = name
+        self._what = f'method "{name}"'
+        self._read(handle)
 
-    def _read(self) -> None:
-        handle = self._handle
+    def _read(self, handle: MethodHandle) -> None:
         count = library.pteron_method_input_count(handle)
         self._inputs = read_specs("pteron_method_input_spec", handle, count)
         self._outputs = read_specs(
@@ -90,6 +95,8 @@ class Method:
         self._order = [spec.name for spec in self._inputs]
         self._output = CValue()
         self._views: list[tuple[int, Any]] = [(0, None)] * len(self._outputs)
+        # Outputs whose memory seldom moves, and is read as it is: then a view serves again.
+        self._steady = [not spec.dynamic and spec.numpy_dtype is not None for spec in self._outputs]
 
     # ---- Running
 
@@ -106,16 +113,14 @@ class Method:
         out: an array, or a sequence of one for each output (None for those left to the method),
             that the outputs are written to: row-major, of their dtype and shape.
         borrow: gives views of the method's own memory instead of copies; they hold until the method
-            runs again.
+            runs again, and keep that memory when it is closed.
 
         Raises ArgumentTypeError (a TypeError) for a wrong dtype or what is no array, ArgumentError
         (a ValueError) for a wrong shape or count, ExecutionError where a part of it fails.
         """
         if not self._lock.acquire(False):
-            if self._closing:
-                raise ClosedError(f'method "{self.name}" was closed')
             raise BusyError(
-                f'method "{self.name}" is in use by another thread; load one method a thread, '
+                f"{self._what} is in use by another thread; load one method a thread, "
                 "or call the program, which does"
             )
         try:
@@ -172,8 +177,7 @@ class Method:
         status = _get_output(handle, index, value, error)
         if status:
             raise take_error(status, error)
-        if value.kind == TENSOR and not self._outputs[index].dynamic:
-            # Its memory seldom moves: then the view made before serves again.
+        if value.kind == TENSOR and self._steady[index]:
             address, view = self._views[index]
             if view is None or address != value.any.tensor.data:
                 address, view = value.any.tensor.data, load_value(value, None, False)
@@ -181,13 +185,13 @@ class Method:
                     self._views[index] = (address, view)
             if not borrow:
                 return view.copy()
-        return load_value(value, self, not borrow)
+        return load_value(value, handle, not borrow)
 
     def _run_into(self, handle: c_void_p, out: Any) -> Any:
         targets = [out] if len(self._outputs) == 1 and not isinstance(out, (list, tuple)) else out
         if not isinstance(targets, Sequence) or len(targets) != len(self._outputs):
             raise ArgumentError(
-                f'out: method "{self.name}" has {len(self._outputs)} outputs; '
+                f"out: {self._what} has {len(self._outputs)} outputs; "
                 "give an array, or None, for each"
             )
         bound = []
@@ -228,7 +232,7 @@ class Method:
         value = CValue()
         call("pteron_method_get_output", handle, index, ctypes.byref(value))
         if target is None:
-            return load_value(value, self, True)
+            return load_value(value, None, True)
         tensor = value.any.tensor
         shape = tuple(tensor.shape[: tensor.rank]) if tensor.rank else ()
         # What a dynamic output fills is less than what it may.
@@ -245,9 +249,7 @@ class Method:
             raise self._wrong_count(len(inputs) + len(named))
         for name, value in named.items():
             if name not in self._order:
-                raise ArgumentError(
-                    f'method "{self.name}" has no input "{name}"; it takes {self._takes()}'
-                )
+                raise ArgumentError(f'{self._what} has no input "{name}"; it takes {self._takes()}')
             if name in values:
                 raise ArgumentError(f'input "{name}" is given twice')
             values[name] = value
@@ -261,14 +263,15 @@ class Method:
     def _wrong_count(self, got: int) -> ArgumentError:
         count = len(self._inputs)
         return ArgumentError(
-            f'method "{self.name}" takes {count} input{"" if count == 1 else "s"}, got {got}: '
+            f"{self._what} takes {count} input{'' if count == 1 else 's'}, got {got}: "
             f"{self._takes()}"
         )
 
     def cancel(self) -> None:
         """Ends the run that goes on in another thread, if any: it raises CancelledError."""
-        if self._handle:
-            library.pteron_method_cancel(self._handle)
+        handle = self._handle
+        if handle is not None:
+            library.pteron_method_cancel(handle)
 
     # ---- What it takes, gives and keeps
 
@@ -305,39 +308,11 @@ class Method:
         with self._locked() as handle:
             return _object(call_for_text("pteron_method_profile", handle))
 
-    # ---- Its end
-
-    def close(self) -> None:
-        """Frees the method, after a run that goes on. Using it afterwards raises ClosedError."""
-        self._closing = True
-        with self._lock:
-            handle, self._handle = self._handle, c_void_p()
-            self._views = []
-        if handle:
-            library.pteron_method_free(handle)
-
-    def __enter__(self) -> Method:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle:
-            self._handle = c_void_p()
-            library.pteron_method_free(handle)
-
     def __repr__(self) -> str:
-        if not self._handle:
+        if self._handle is None:
             return f"<pteron.Method {self.name}, closed>"
         gives = ", ".join(str(spec) for spec in self._outputs)
         return f"<pteron.Method {self.name}({self._takes()}) -> {gives or 'nothing'}>"
-
-    def _open(self) -> c_void_p:
-        if not self._handle:
-            raise ClosedError(f'method "{self.name}" was closed')
-        return self._handle
 
     def _locked(self) -> _Locked:
         return _Locked(self)
@@ -351,7 +326,7 @@ class _Locked:
 
     def __enter__(self) -> c_void_p:
         if not self._method._lock.acquire(False):
-            raise BusyError(f'method "{self._method.name}" is in use by another thread')
+            raise BusyError(f"{self._method._what} is in use by another thread; wait for its run")
         try:
             return self._method._open()
         except BaseException:

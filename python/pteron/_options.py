@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p
@@ -34,13 +35,13 @@ class Options:
     def to_c(self) -> CProgramOptions:
         """The struct; it keeps what it points at."""
         raw = CProgramOptions(struct_size=ctypes.sizeof(CProgramOptions))
-        raw.device = _text(self.device)
-        raw.openvino = _text(self.openvino)
-        raw.cache_dir = _text(self.cache_dir)
-        raw.config_keys = _texts(key for key, _ in self.config)
-        raw.config_values = _texts(value for _, value in self.config)
+        raw.device = None if self.device is None else text(self.device, "device")
+        raw.openvino = None if self.openvino is None else text(self.openvino, "openvino")
+        raw.cache_dir = None if self.cache_dir is None else text(self.cache_dir, "cache_dir")
+        raw.config_keys = _texts((key for key, _ in self.config), "config")
+        raw.config_values = _texts((value for _, value in self.config), "config")
         raw.config_count = len(self.config)
-        raw.weights = _texts(self.weights)
+        raw.weights = _texts(self.weights, "weights")
         raw.weights_count = len(self.weights)
         raw.precision = PRECISIONS[self.precision]
         raw.hint = HINTS[self.hint]
@@ -54,36 +55,79 @@ class Options:
 
 def make_options(
     *,
-    weights: Any = (),
-    config: Mapping[str, object] | None = None,
+    device: str | None = None,
     precision: str = "program",
-    hint: str = "latency",
     threads: int = 0,
+    weights: Any = (),
+    config: Any = None,
+    hint: str = "latency",
     openvino: Any = None,
     cache_dir: Any = None,
-    **others: Any,
+    copy_file: bool = False,
+    profile: bool = False,
+    memory_limit: int = 0,
+    time_limit: float = 0.0,
+    seed: int = 0,
 ) -> Options:
     """Options as a caller gives them."""
     if precision not in PRECISIONS:
         raise ArgumentError(f'precision "{precision}" is none of {", ".join(PRECISIONS)}')
     if hint not in HINTS:
         raise ArgumentError(f'hint "{hint}" is none of {", ".join(HINTS)}')
-    if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads < 2**31:
-        raise ArgumentError(f"threads is {threads!r}, but a number from 0 is wanted (0: all cores)")
     if isinstance(weights, (str, bytes, os.PathLike)):
         weights = (weights,)
     if not isinstance(weights, Iterable):
         raise ArgumentTypeError("weights is no list of paths of .ptd files")
+    if config is not None and not isinstance(config, Mapping):
+        raise ArgumentTypeError('config is no dict of properties, such as {"NUM_STREAMS": 2}')
+    if not isinstance(time_limit, (int, float)):
+        raise ArgumentTypeError(f"time_limit is {time_limit!r}, but seconds are wanted")
     return Options(
-        weights=tuple(os.fsdecode(path) for path in weights),
-        config=tuple((str(key), _property(value)) for key, value in (config or {}).items()),
+        device=None if device is None else _string(device, "device"),
         precision=precision,
+        threads=whole_number(threads, "threads", 2**31),
+        weights=tuple(_path(path, "weights") for path in weights),
+        config=tuple((str(key), _property(value)) for key, value in (config or {}).items()),
         hint=hint,
-        threads=threads,
-        openvino=None if openvino is None else os.fsdecode(openvino),
-        cache_dir=None if cache_dir is None else os.fsdecode(cache_dir),
-        **others,
+        openvino=None if openvino is None else _path(openvino, "openvino"),
+        cache_dir=None if cache_dir is None else _path(cache_dir, "cache_dir"),
+        copy_file=bool(copy_file),
+        profile=bool(profile),
+        memory_limit=whole_number(memory_limit, "memory_limit"),
+        time_limit=float(time_limit),
+        seed=whole_number(seed, "seed"),
     )
+
+
+def whole_number(value: Any, name: str, end: int = 2**64) -> int:
+    """An option that is a number from 0 to below `end`, as C takes it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{name} is {value!r}, but a whole number is wanted") from None
+    if not 0 <= number < end:
+        raise ArgumentError(f"{name} is {number}, but a number from 0 to {end - 1} is wanted")
+    return number
+
+
+def text(value: Any, name: str) -> bytes:
+    """A text as C takes it."""
+    if "\0" in _string(value, name):
+        raise ArgumentError(f"{name} is {value!r}, which holds a NUL character")
+    return str(value).encode("utf-8", "surrogateescape")
+
+
+def _string(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} is {value!r}, but a string is wanted")
+    return value
+
+
+def _path(value: Any, name: str) -> str:
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{name} is {value!r}, but a path is wanted") from None
 
 
 def _property(value: object) -> str:
@@ -92,14 +136,6 @@ def _property(value: object) -> str:
     return str(value)
 
 
-def _text(value: str | None) -> bytes | None:
-    if value is None:
-        return None
-    if "\0" in value:
-        raise ArgumentError(f"{value!r} holds a NUL character")
-    return value.encode("utf-8", "surrogateescape")
-
-
-def _texts(values: Iterable[str]) -> Any:
-    texts = [_text(value) for value in values]
+def _texts(values: Iterable[str], name: str) -> Any:
+    texts = [text(value, name) for value in values]
     return (c_char_p * len(texts))(*texts) if texts else None

@@ -6,27 +6,23 @@ import ctypes
 import html
 import json
 import os
-import threading
-from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _openvino
 from ._errors import (
     ArgumentTypeError,
-    ClosedError,
     FileError,
     FileMissingError,
     call,
     call_for_text,
 )
+from ._handle import Closable, ProgramHandle
 from ._library import library
 from ._method import Method
-from ._options import Options, make_options
+from ._options import Options, make_options, text
+from ._pool import Pool
 from ._specs import Spec
 from ._values import describe
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 
 def load(
@@ -90,7 +86,7 @@ def load(
     return Program(source, options)
 
 
-class Program:
+class Program(Closable):
     """An ExecuTorch program. Any thread may use it; `load` makes it.
 
     Calling it runs its method "forward", or its only one. Threads that call it at the same time get
@@ -99,19 +95,20 @@ class Program:
     """
 
     def __init__(self, source: Any, options: Options) -> None:
-        self._handle = c_void_p()
         _openvino.tell_library()
+        self._what = "the program"
         self._options = options
         self._path: str | None = None
-        self._gate = threading.Lock()
-        handle = c_void_p()
+        handle = ProgramHandle()
         raw = options.to_c()
         if isinstance(source, (str, os.PathLike)):
+            path = os.fsdecode(source)
+            _open_file(path, raw, handle)
             # Absolute, so that a pickled program is found from another folder.
-            self._path = os.path.abspath(os.fspath(source))
-            self._open_file(os.fspath(source), raw, handle)
+            self._path = os.path.abspath(path)
         else:
             data = _bytes_of(source)
+            # Not kept here, so the library copies what it needs.
             raw.copy_file = 1
             call(
                 "pteron_program_open_memory",
@@ -125,41 +122,34 @@ class Program:
             library.pteron_program_method_name(handle, i).decode("utf-8", "replace")
             for i in range(library.pteron_program_method_count(handle))
         )
-        self._pool = _Pool(self)
-        self._executor: ThreadPoolExecutor | None = None
-
-    def _open_file(self, path: str, raw: Any, handle: c_void_p) -> None:
-        try:
-            call(
-                "pteron_program_open",
-                os.fsencode(path),
-                ctypes.byref(raw),
-                ctypes.byref(handle),
-            )
-        except FileError as error:
-            if not os.path.exists(path):
-                raise FileMissingError(*error.args) from None
-            raise
+        self._pool = Pool()
 
     # ---- Running
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Runs "forward", or the only method, from any thread. Arguments as of Method."""
-        with self._pool.method() as method:
+        with self._pool.lend(self.method) as method:
             return method(*inputs, **named)
 
     async def run_async(self, *inputs: Any, **named: Any) -> Any:
-        """The same, while the event loop goes on. The inputs must stay as they are until then."""
-        # Not imported before they are needed: they take as long as all else here.
-        import asyncio
-        from concurrent.futures import ThreadPoolExecutor
+        """The same, while the event loop goes on. The inputs must stay as they are until then.
 
-        with self._gate:
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(_cores(), "pteron")
-            executor = self._executor
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(executor, lambda: self(*inputs, **named))
+        Cancelling the task that waits ends the run too, or it never begins.
+        """
+        # Not imported before it is needed: it takes as long as all else here.
+        import asyncio
+
+        lent = self._pool.lend(self.method)
+
+        def run() -> Any:
+            with lent as method:
+                return method(*inputs, **named)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool.executor(), run)
+        except asyncio.CancelledError:
+            lent.cancel()
+            raise
 
     def method(
         self,
@@ -182,47 +172,28 @@ class Program:
     @property
     def inputs(self) -> tuple[Spec, ...]:
         """What calling the program takes."""
-        with self._pool.method() as method:
+        with self._pool.lend(self.method) as method:
             return method.inputs
 
     @property
     def outputs(self) -> tuple[Spec, ...]:
         """What calling the program gives."""
-        with self._pool.method() as method:
+        with self._pool.lend(self.method) as method:
             return method.outputs
 
     @property
     def info(self) -> dict[str, Any]:
         """What the program holds and what would run where (docs/json.md)."""
-        with self._opened() as handle:
-            found: dict[str, Any] = json.loads(call_for_text("pteron_program_info", handle))
-            return found
+        found: dict[str, Any] = json.loads(call_for_text("pteron_program_info", self._open()))
+        return found
 
     # ---- Its end
 
     def close(self) -> None:
-        """Frees the program and the methods it called itself; those from `method` live on."""
-        with self._gate:
-            executor, self._executor = self._executor, None
-        if executor is not None:
-            executor.shutdown()
+        """Frees the program and the methods it called itself, after the runs that are awaited;
+        those from `method` live on. Using it afterwards raises ClosedError."""
         self._pool.close()
-        with self._gate:
-            handle, self._handle = self._handle, c_void_p()
-        if handle:
-            library.pteron_program_free(handle)
-
-    def __enter__(self) -> Program:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle:
-            self._handle = c_void_p()
-            library.pteron_program_free(handle)
+        super().close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None:
@@ -233,7 +204,7 @@ class Program:
 
     def __repr__(self) -> str:
         where = self._path or "bytes"
-        if not self._handle:
+        if self._handle is None:
             return f"<pteron.Program {where}, closed>"
         return f"<pteron.Program {where}: {', '.join(self.method_names)}>"
 
@@ -250,115 +221,28 @@ class Program:
         title = html.escape(self._path or "bytes")
         return f"<table><caption>{title}</caption><tr>{heads}</tr>{''.join(rows)}</table>"
 
-    def _opened(self) -> _Opened:
-        return _Opened(self)
 
-
-class _Opened:
-    """The program's handle, which stays open meanwhile."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-
-    def __enter__(self) -> c_void_p:
-        program = self._program
-        program._gate.acquire()
-        if not program._handle:
-            program._gate.release()
-            raise ClosedError("the program was closed")
-        return program._handle
-
-    def __exit__(self, *_: object) -> None:
-        self._program._gate.release()
-
-
-class _Pool:
-    """Methods for the threads that call a program: made when one is wanted and none is idle."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._wanted = threading.Condition()
-        self._idle: list[Method] = []
-        self._made = 0
-        self._limit = 0
-        self._closed = False
-
-    def method(self) -> _Lent:
-        return _Lent(self)
-
-    def take(self) -> Method:
-        with self._wanted:
-            while True:
-                if self._closed:
-                    raise ClosedError("the program was closed")
-                if self._idle:
-                    return self._idle.pop()
-                if self._limit == 0 or self._made < self._limit:
-                    break
-                self._wanted.wait()
-            # The first tells whether there is state, so it is made alone.
-            first = self._made == 0
-            if not first:
-                self._made += 1
-            else:
-                method = self._program.method()
-                self._made = 1
-                self._limit = 1 if len(method.state) else _cores()
-                return method
-        try:
-            return self._program.method()
-        except BaseException:
-            with self._wanted:
-                self._made -= 1
-                self._wanted.notify()
-            raise
-
-    def give_back(self, method: Method) -> None:
-        with self._wanted:
-            if not self._closed:
-                self._idle.append(method)
-                self._wanted.notify()
-                return
-        method.close()
-
-    def close(self) -> None:
-        with self._wanted:
-            self._closed = True
-            idle, self._idle = self._idle, []
-            self._wanted.notify_all()
-        for method in idle:
-            method.close()
-
-
-class _Lent:
-    """A method of a pool, for as long as a call takes."""
-
-    __slots__ = ("_method", "_pool")
-
-    def __init__(self, pool: _Pool) -> None:
-        self._pool = pool
-
-    def __enter__(self) -> Method:
-        self._method = self._pool.take()
-        return self._method
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.give_back(self._method)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _open_file(path: str, raw: Any, handle: ProgramHandle) -> None:
+    try:
+        call("pteron_program_open", text(path, "a path"), ctypes.byref(raw), ctypes.byref(handle))
+    except FileError as error:
+        if not os.path.exists(path):
+            raise FileMissingError(*error.args) from None
+        raise
 
 
 def _bytes_of(source: Any) -> bytes:
     if hasattr(source, "read"):
         source = source.read()
+        if isinstance(source, str):
+            raise ArgumentTypeError(
+                "a program is loaded from a path, bytes or a binary file, but got a file of text; "
+                'open it with "rb"'
+            )
     if isinstance(source, bytes):
         return source
     try:
-        return bytes(memoryview(source).cast("B"))
+        return memoryview(source).tobytes()
     except TypeError:
         raise ArgumentTypeError(
             f"a program is loaded from a path, bytes or a binary file, but got {describe(source)}"

@@ -26,6 +26,7 @@ from ._library import (
     CTensor,
     CValue,
 )
+from ._openvino_tensor import borrow_openvino, is_openvino_tensor
 from ._specs import Spec
 
 Sizes = c_int64 * MAX_RANK
@@ -52,6 +53,8 @@ def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] |
         return borrow(value, name)
     if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
         return np.asarray(value)
+    if is_openvino_tensor(value):
+        return borrow_openvino(value, name)
     try:
         return np.asarray(memoryview(value))
     except (TypeError, ValueError):
@@ -114,7 +117,7 @@ def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
 
 def wrong_dtype(array: Any, spec: Spec, name: str) -> ArgumentTypeError:
     if isinstance(array, Borrowed):
-        got, remedy = _dtypes.name_of(array.code), "convert it"
+        got, remedy = _dtypes.name_of(array.code), f"convert it to {spec.dtype}"
     else:
         got, remedy = str(array.dtype), f'convert it with .astype("{spec.dtype}")'
         if array.dtype.byteorder not in "=|":
@@ -128,9 +131,14 @@ def wrong_dtype(array: Any, spec: Spec, name: str) -> ArgumentTypeError:
 def store_scalar(raw: CValue, value: Any, spec: Spec, name: str) -> object:
     """Stores what is no tensor: a number, a bool, a string or None."""
     if spec.kind == "int" and isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        if not -(2**63) <= value < 2**63:
+            raise ArgumentError(f"{name} is {value}, which does not fit in 64 bits")
         raw.kind, raw.any.integer = INT, int(value)
     elif spec.kind == "float" and isinstance(value, (float, int, np.floating)):
-        raw.kind, raw.any.real = DOUBLE, float(value)
+        try:
+            raw.kind, raw.any.real = DOUBLE, float(value)
+        except OverflowError:
+            raise ArgumentError(f"{name} is a number too large for a float") from None
     elif spec.kind == "bool" and isinstance(value, (bool, np.bool_)):
         raw.kind, raw.any.boolean = BOOL, int(value)
     elif spec.kind == "str" and isinstance(value, str):
@@ -171,7 +179,9 @@ def view_of(tensor: CTensor, owner: object) -> np.ndarray[Any, Any]:
         memory.owner = owner
         view = np.ndarray(shape, dtype, memory, 0, strides)
     if widen:
-        return (view.astype(np.uint32) << 16).view(np.float32)
+        wide = view.astype(np.uint32)
+        wide <<= 16  # In place: of an array of no dimensions, `wide << 16` is no array.
+        return wide.view(np.float32)
     return view
 
 

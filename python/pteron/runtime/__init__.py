@@ -28,6 +28,7 @@ from .._machine import registered
 from .._method import Method as _Method
 from .._program import Program as _Program
 from .._program import load as _load
+from .._values import describe
 from ._meta import MethodMeta, TensorInfo
 
 __all__ = [
@@ -70,7 +71,13 @@ class Method:
         self._metadata = metadata
 
     def execute(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Runs the method on its inputs; gives a list of its outputs."""
+        """Runs the method on its inputs, or on its only one; gives a list of its outputs."""
+        if hasattr(inputs, "__dlpack__"):
+            inputs = (inputs,)
+        if not isinstance(inputs, Sequence) or isinstance(inputs, (str, bytes)):
+            raise _errors.ArgumentTypeError(
+                f"execute takes a list of inputs, but got {describe(inputs)}"
+            )
         with _as_runtime_error():
             outputs = self._method(*inputs)
         results = list(outputs) if isinstance(outputs, tuple) else [outputs]
@@ -166,25 +173,29 @@ class Runtime:
         verification: Verification = Verification.InternalConsistency,
         enable_etdump: bool = False,
         debug_buffer_size: int = 0,
+        data_path: Path | str | None = None,
     ) -> Program:
         """Loads a program from a path, bytes, or a binary file.
 
         verification: any value; the whole file is verified always.
         enable_etdump, debug_buffer_size: must be left alone: Pteron writes no ETDump.
+        data_path: of a .ptd file with weights that are not in the program.
         """
         if not isinstance(verification, Verification):
-            raise TypeError(f"verification is {verification!r}, but a Verification is wanted")
+            raise _errors.ArgumentTypeError(
+                f"verification is {verification!r}, but a Verification is wanted"
+            )
         if enable_etdump or debug_buffer_size:
             raise NotImplementedError(
                 "Pteron writes no ETDump; use pteron.load(path, profile=True) and Method.profile"
             )
         if not isinstance(data, (str, Path, bytes, bytearray)) and not hasattr(data, "read"):
-            raise TypeError(
+            raise _errors.ArgumentTypeError(
                 "a program is loaded from bytes, bytearray, a path or a binary file, but got "
-                f"{type(data).__name__}"
+                f"{describe(data)}"
             )
         with _as_runtime_error():
-            return Program(_load(data))
+            return Program(_load(data, weights=() if data_path is None else data_path))
 
 
 def _to_torch(torch: Any, value: Any, dtype: str | None) -> Any:

@@ -1,0 +1,99 @@
+"""What the tests of the package share: the programs, the variables that ctest sets, and how errors
+are held to what is promised of them.
+
+PTERON_GOLDEN and PTERON_MODELS are folders of programs, PTERON_FAKES has fake OpenVINOs,
+PTERON_OPENVINO is a real one and may be empty.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pteron
+from dlpack_capsule import capsule
+
+GOLDEN = Path(os.environ["PTERON_GOLDEN"]) / "portable"
+MODELS = Path(os.environ["PTERON_MODELS"])
+FAKES = Path(os.environ["PTERON_FAKES"])
+OPENVINO = os.environ.get("PTERON_OPENVINO") or None
+LSTM = MODELS / "lstm_portable.pte"
+
+
+class PackageTestCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.lstm = np.load(MODELS / "lstm.npz")
+        self.x, self.y = self.lstm["in0"], self.lstm["out0"]
+
+    def raises(self, kind: type[Exception], *parts: str) -> "Raises":
+        return Raises(self, kind, parts)
+
+    def run_python(self, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """A new process on the same package."""
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            env={**os.environ, **variables},
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+
+class Raises:
+    """An exception that is also a pteron.Error, in one line that has all parts."""
+
+    def __init__(self, test: PackageTestCase, kind: type[Exception], parts: tuple[str, ...]):
+        self.test, self.kind, self.parts = test, kind, parts
+
+    def __enter__(self) -> None:
+        self.context = self.test.assertRaises(self.kind)
+        self.context.__enter__()
+
+    def __exit__(self, *error: Any) -> bool | None:
+        held = self.context.__exit__(*error)
+        if held:
+            self.test.assertIsInstance(self.context.exception, pteron.Error)
+            text = str(self.context.exception)
+            self.test.assertNotIn("\n", text)
+            for part in self.parts:
+                self.test.assertIn(part, text)
+        return held
+
+
+class Tensor:
+    """A tensor of another library's, by DLPack."""
+
+    def __init__(
+        self,
+        array: np.ndarray,
+        code: int = 0,
+        device: int = 1,
+        bits: int | None = None,
+        lanes: int = 1,
+        offset: int = 0,
+    ):
+        self.array, self.device = array, device
+        self.element = (code, array.itemsize * 8 if bits is None else bits, lanes, offset)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (self.device, 0)
+
+    def __dlpack__(self) -> Any:
+        return capsule(self.array, *self.element)
+
+
+def resident_kb() -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError("no VmRSS")
