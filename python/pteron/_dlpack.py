@@ -103,11 +103,12 @@ def borrow(value: Any, name: str) -> Borrowed:
         value = value.detach()  # PyTorch lends such a tensor to nobody; here it is only read.
     try:
         device = int(value.__dlpack_device__()[0])
-        capsule = value.__dlpack__() if device in (_CPU, _CUDA_HOST, _ROCM_HOST) else None
+        on_cpu = device in (_CPU, _CUDA_HOST, _ROCM_HOST)
+        capsule = value.__dlpack__() if on_cpu else None
     except Exception as error:  # Whatever the other library raises.
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise ArgumentTypeError(f"{name}: the {kind} cannot be read: {why}") from error
-    if capsule is None:
+    if not on_cpu:
         where = _DEVICES.get(device, f"device type {device} of DLPack")
         raise ArgumentTypeError(
             f"{name}: the {kind} is on {where}; copy it to the CPU first (x.cpu())"

@@ -49,6 +49,8 @@ def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] |
         return value
     if isinstance(value, np.generic):
         return np.asarray(value)
+    if isinstance(value, type):  # Whose methods an array would have.
+        raise no_array(value, name, dtype)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return borrow(value, name)
     if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
@@ -58,10 +60,14 @@ def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] |
     try:
         return np.asarray(memoryview(value))
     except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"{name} is {describe(value)}, but an array is wanted; "
-            f'give numpy.asarray(x, dtype="{dtype}"), or a tensor of PyTorch or JAX'
-        ) from None
+        raise no_array(value, name, dtype) from None
+
+
+def no_array(value: object, name: str, dtype: str | None) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        f"{name} is {describe(value)}, but an array is wanted; "
+        f'give numpy.asarray(x, dtype="{dtype}"), or a tensor of PyTorch or JAX'
+    )
 
 
 class TensorSlot:
@@ -152,6 +158,29 @@ def store_scalar(raw: CValue, value: Any, spec: Spec, name: str) -> object:
     return None
 
 
+class _Memory:
+    """Memory of the library's as NumPy takes it: the array keeps this, and this its owner."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(
+        self,
+        address: int,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...] | None,
+        dtype: np.dtype[Any],
+        owner: object,
+    ) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, False),
+            "shape": shape,
+            "strides": strides,
+            "typestr": dtype.str,
+        }
+
+
 def view_of(tensor: CTensor, owner: object) -> np.ndarray[Any, Any]:
     """A NumPy view of a pteron_tensor's memory, which keeps `owner` alive.
 
@@ -169,15 +198,12 @@ def view_of(tensor: CTensor, owner: object) -> np.ndarray[Any, Any]:
         )
     shape = tuple(tensor.shape[: tensor.rank]) if tensor.rank else ()
     strides = tuple(tensor.strides[: tensor.rank]) if tensor.rank and tensor.strides else None
-    count = 1
-    for size in shape:
-        count *= size
-    if count == 0 or not tensor.data:
+    if not tensor.data or 0 in shape:
         view = np.empty(shape, dtype)
     else:
-        memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data)
-        memory.owner = owner
-        view = np.ndarray(shape, dtype, memory, 0, strides)
+        view = np.asarray(_Memory(tensor.data, shape, strides, dtype, owner))
+        if view.dtype != dtype:  # ml_dtypes', which the interface cannot tell.
+            view = view.view(dtype)
     if widen:
         wide = view.astype(np.uint32)
         wide <<= 16  # In place: of an array of no dimensions, `wide << 16` is no array.

@@ -24,12 +24,14 @@ constexpr bool kHasOpenvino = false;
 bool is_openvino(const DelegateDef& def) { return def.id == "OpenvinoBackend"; }
 
 Json tensor_json(const TensorDef& tensor) {
-  return {{"kind", "tensor"},
-          {"dtype", dtype_name(tensor.dtype)},
-          {"shape", tensor.sizes},
-          {"dynamic", tensor.dynamism == Dynamism::Bounded},
-          {"dim_order", tensor.dim_order},
-          {"planned", tensor.allocation.has_value()}};
+  Json json{{"kind", "tensor"},
+            {"dtype", dtype_name(tensor.dtype)},
+            {"shape", tensor.sizes},
+            {"dynamic", tensor.dynamism == Dynamism::Bounded},
+            {"dim_order", tensor.dim_order},
+            {"planned", tensor.allocation.has_value()}};
+  if (tensor.data && !tensor.allocation) json["constant"] = true;
+  return json;
 }
 
 Json value_json(const ValueDef& def, std::string fallback_name) {
@@ -173,10 +175,12 @@ Json method_json(const pteron_program& handle, const Plan& plan) {
   std::set<const std::byte*> seen;
   std::set<std::string> external;
   Json state = Json::array();
+  Json named = Json::array();
   for (const ValueDef& def : plan.values) {
     const auto* tensor = std::get_if<TensorDef>(&def);
     if (tensor == nullptr) continue;
     if (tensor->external) external.insert(tensor->name);
+    if (!tensor->name.empty()) named.push_back(value_json(def, ""));
     if (tensor->allocation && (tensor->data || tensor->external)) {
       state.push_back(value_json(def, "state" + std::to_string(state.size())));
       state.back()["bytes"] = tensor->nbytes();
@@ -191,6 +195,7 @@ Json method_json(const pteron_program& handle, const Plan& plan) {
         {{"key", key}, {"found", program.find_weights(key) != nullptr}});
   }
   json["state"] = std::move(state);
+  json["named_tensors"] = std::move(named);
   json["runs"] = runs_json(handle, plan, counts, external);
   return json;
 }

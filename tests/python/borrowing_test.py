@@ -5,7 +5,6 @@ usage: borrowing_test.py [Class.test]...   with the variables that ctest sets (p
 """
 
 import array
-import contextlib
 import unittest
 from typing import Any
 
@@ -64,25 +63,6 @@ class Borrowing(PackageTestCase):
         flat = array.array("f", x.ravel().tolist())
         with self.raises(ValueError, "shape"):
             method(flat)
-
-    def test_bfloat16_comes_as_float32_without_ml_dtypes(self) -> None:
-        case = next(p for p in sorted(GOLDEN.iterdir()) if "bf16" in p.name or "bfloat16" in p.name)
-        io = np.load(case / "io_0.npz")
-        method = pteron.load(case / "model.pte").method()
-        inputs = []
-        for i, spec in enumerate(method.inputs):
-            bits = io[f"in_{i}"]
-            inputs.append(Tensor(bits, code=4) if spec.dtype == "bfloat16" else bits)
-        self.assertIn("bfloat16", [spec.dtype for spec in (*method.inputs, *method.outputs)])
-        out = method(*inputs)
-        out = out[0] if isinstance(out, tuple) else out
-        if method.outputs[0].dtype == "bfloat16":
-            self.assertEqual(out.dtype, np.float32)
-        with contextlib.suppress(StopIteration):
-            at = next(i for i, s in enumerate(method.inputs) if s.dtype == "bfloat16")
-            inputs[at] = np.zeros(method.inputs[at].shape or (), np.uint16)
-            with self.raises(TypeError, "uint16", "bfloat16", "ml_dtypes"):
-                method(*inputs)
 
 
 if __name__ == "__main__":

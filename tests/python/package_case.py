@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 from typing import Any
@@ -29,23 +30,23 @@ class PackageTestCase(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
-        self.lstm = np.load(MODELS / "lstm.npz")
-        self.x, self.y = self.lstm["in0"], self.lstm["out0"]
+        with np.load(MODELS / "lstm.npz") as data:
+            self.x, self.y = data["in0"], data["out0"]
 
     def raises(self, kind: type[Exception], *parts: str) -> "Raises":
         return Raises(self, kind, parts)
 
     def run_python(self, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """A new process on the same package."""
+        """A new process on the same package, which ends well and says nothing on stderr."""
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
+            [sys.executable, "-W", "error", "-X", "faulthandler", "-c", textwrap.dedent(code)],
             capture_output=True,
             text=True,
             check=False,
             timeout=120,
             env={**os.environ, **variables},
         )
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done
 
 

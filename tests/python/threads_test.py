@@ -36,7 +36,7 @@ class Sharing(PackageTestCase):
         errors: list[str] = []
 
         def work(k: int) -> None:
-            for _ in range(100):
+            for _ in range(625):
                 if not np.array_equal(program(inputs[k]), want[k]):
                     errors.append(f"thread {k} got another's result")
 
@@ -103,6 +103,31 @@ class Sharing(PackageTestCase):
             time.sleep(0)
         thread.join()
         self.assertGreater(count, 50)
+
+    def test_a_run_is_cancelled_from_another_thread(self) -> None:
+        method = pteron.load(MODELS / "crepe_portable.pte", threads=1).method()
+        sound = np.zeros(method.inputs[0].shape or (), "float32")
+        want = method(sound)
+        ends: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                while True:
+                    method(sound)
+            except pteron.Error as error:
+                ends.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        until = time.monotonic() + 30
+        while thread.is_alive() and time.monotonic() < until:
+            time.sleep(0.005)
+            method.cancel()
+        if thread.is_alive():
+            method.close()
+        thread.join()
+        self.assertEqual([type(error) for error in ends], [pteron.CancelledError])
+        np.testing.assert_array_equal(method(sound), want)
 
 
 if __name__ == "__main__":

@@ -34,12 +34,13 @@ _SCALAR_TYPES = {
 
 
 class TensorInfo:
-    """A tensor that a method takes, gives or keeps."""
+    """A tensor that a method takes or gives, or that has a name."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._sizes: tuple[int, ...] = tuple(spec["shape"])
         self._type: tuple[int, str, int] = _SCALAR_TYPES[spec["dtype"]]
-        self._planned = bool(spec["planned"])
+        # A constant counts as planned, as in ExecuTorch: nobody else gives it memory.
+        self._planned = bool(spec["planned"] or spec.get("constant"))
 
     def sizes(self) -> tuple[int, ...]:
         """Its sizes; upper bounds where they are dynamic."""
@@ -65,13 +66,13 @@ class TensorInfo:
 
 
 class MethodMeta:
-    """What a method takes, gives and keeps."""
+    """What a method takes and gives, and what tensors of it have names."""
 
     def __init__(self, method: dict[str, Any]) -> None:
         self._name = str(method["name"])
         self._inputs = method["inputs"]
         self._outputs = method["outputs"]
-        self._attributes = method["state"]
+        self._attributes = method["named_tensors"]
 
     def name(self) -> str:
         return self._name
@@ -94,7 +95,7 @@ class MethodMeta:
         return _tensor(self._outputs, index, "output")
 
     def attribute_tensor_meta(self, index: int) -> TensorInfo:
-        """Raises IndexError past the last tensor that the method keeps."""
+        """Raises IndexError past the last tensor that has a name."""
         return _tensor(self._attributes, index, "attribute")
 
     def __repr__(self) -> str:

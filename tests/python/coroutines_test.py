@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Runs that are awaited, by many tasks, and cancelled.
+
+usage: coroutines_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
+"""
+
+import asyncio
+import threading
+import time
+import unittest
+from typing import Any
+
+import numpy as np
+import pteron
+from package_case import LSTM, MODELS, PackageTestCase
+
+
+class Awaiting(PackageTestCase):
+    def test_many_tasks_get_their_own_results(self) -> None:
+        program = pteron.load(LSTM, threads=1)
+        inputs = [np.full((2, 6), k % 12) for k in range(12)]
+        want = [program(x) for x in inputs]
+
+        async def all_of_them() -> list[Any]:
+            return await asyncio.gather(*(program.run_async(inputs[k % 12]) for k in range(600)))
+
+        for k, y in enumerate(asyncio.run(all_of_them())):
+            np.testing.assert_array_equal(y, want[k % 12])
+
+    def test_options_of_a_call_go_along(self) -> None:
+        program = pteron.load(LSTM)
+        out = np.zeros_like(self.y)
+        self.assertIs(asyncio.run(program.run_async(input0=self.x, out=out)), out)
+        np.testing.assert_allclose(out, self.y, atol=1e-5)
+
+    def test_errors_come_to_the_one_who_waits(self) -> None:
+        program = pteron.load(LSTM)
+
+        async def some() -> list[Any]:
+            runs = (program.run_async(x) for x in (self.x, self.x[:1], None, self.x))
+            return await asyncio.gather(*runs, return_exceptions=True)
+
+        first, shape, kind, last = asyncio.run(some())
+        np.testing.assert_array_equal(first, last)
+        self.assertIn("shape", str(shape))
+        self.assertIsInstance(kind, pteron.ArgumentTypeError)
+
+    def test_several_loops_share_a_program(self) -> None:
+        program = pteron.load(LSTM)
+        ends: list[Any] = []
+
+        def work() -> None:
+            ends.append(asyncio.run(program.run_async(self.x)))
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        self.assertEqual(len(ends), 8)
+        for y in ends:
+            np.testing.assert_allclose(y, self.y, atol=1e-5)
+
+    def test_closing_waits_for_what_is_awaited(self) -> None:
+        program = pteron.load(LSTM)
+
+        async def close() -> list[Any]:
+            tasks = [asyncio.ensure_future(program.run_async(self.x)) for _ in range(20)]
+            await asyncio.sleep(0)
+            program.close()
+            return await asyncio.gather(*tasks)
+
+        for y in asyncio.run(close()):
+            np.testing.assert_allclose(y, self.y, atol=1e-5)
+        with self.raises(pteron.ClosedError):
+            asyncio.run(program.run_async(self.x))
+        self.assertIsNone(program._pool._executor)
+
+
+class Cancelling(PackageTestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.program = pteron.load(MODELS / "crepe_portable.pte", threads=1)
+        self.sound = np.zeros(self.program.inputs[0].shape or (), "float32")
+        self.program(self.sound)
+
+    def seconds(self) -> float:
+        start = time.perf_counter()
+        self.program(self.sound)
+        return time.perf_counter() - start
+
+    def test_what_has_not_begun_never_does(self) -> None:
+        count = 200
+        enough = self.seconds() * count / 4
+
+        async def cancel() -> float:
+            tasks = [
+                asyncio.ensure_future(self.program.run_async(self.sound)) for _ in range(count)
+            ]
+            await asyncio.sleep(0)
+            start = time.perf_counter()
+            for task in tasks:
+                task.cancel()
+            ends = await asyncio.gather(*tasks, return_exceptions=True)
+            assert all(isinstance(end, asyncio.CancelledError) for end in ends)
+            await self.program.run_async(self.sound)  # Waits behind all that was not dropped.
+            return time.perf_counter() - start
+
+        self.assertLess(asyncio.run(cancel()), enough)
+
+    def test_the_run_that_goes_on_is_ended_and_no_other(self) -> None:
+        ends: list[str] = []
+        method = self.program.method()
+        take = self.program._pool.take
+        began = threading.Event()
+
+        class Slow:
+            """A method whose run lasts until it is cancelled."""
+
+            def __init__(self) -> None:
+                self.cancelled = threading.Event()
+
+            def cancel(self) -> None:
+                self.cancelled.set()
+
+            def __call__(self, *_: Any) -> None:
+                began.set()
+                ends.append("cancelled" if self.cancelled.wait(30) else "not cancelled")
+
+        slow = Slow()
+        self.program._pool.take = lambda load: slow  # type: ignore[assignment, return-value]
+
+        async def cancel() -> None:
+            task = asyncio.ensure_future(self.program.run_async(self.sound))
+            while not began.is_set():
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(cancel())
+        self.program._pool.take = take  # type: ignore[method-assign]
+        self.program.close()
+        self.assertEqual(ends, ["cancelled"])
+        method(self.sound)
+
+
+if __name__ == "__main__":
+    unittest.main()
