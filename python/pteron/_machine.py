@@ -24,7 +24,11 @@ def devices(openvino: Any = None) -> list[dict[str, Any]]:
 
 def doctor(openvino: Any = None) -> dict[str, Any]:
     """What was looked for, what was found, and what to do (docs/json.md); `ok` says whether a model
-    could run on OpenVINO."""
+    could run on OpenVINO.
+
+    >>> doctor(openvino="no/such/folder")["ok"]
+    False
+    """
     return _ask("pteron_doctor", openvino)
 
 
@@ -36,7 +40,11 @@ def _ask(function: str, openvino: Any) -> dict[str, Any]:
 
 
 def backends() -> list[str]:
-    """The ids of the delegates that programs may call: OpenvinoBackend."""
+    """The ids of the delegates that programs may call.
+
+    >>> backends()
+    ['OpenvinoBackend']
+    """
     return list(registered()["delegates"])
 
 

@@ -39,6 +39,14 @@ class Method(Closable):
     has `__dlpack__` or the buffer protocol, of any strides. Their dtypes must be the method's.
 
     One thread at a time may use it: another finds it busy. Methods of one program run in parallel.
+
+    >>> import numpy, pteron
+    >>> method = pteron.load("tests/data/models/lstm_portable.pte").method("forward")
+    >>> method
+    <pteron.Method forward(input0: int64 [2, 6]) -> output0: float32 [2, 6, 7]>
+    >>> out = numpy.empty((2, 6, 7), "float32")
+    >>> method(input0=numpy.zeros((2, 6), "int64"), out=out) is out
+    True
     """
 
     def __init__(
@@ -338,7 +346,16 @@ class _Locked:
 
 
 class State(Mapping[str, Any]):
-    """A method's state by name: reading gives a copy, assigning copies into the buffer."""
+    """A method's state by name: reading gives a copy, assigning copies into the buffer.
+
+    >>> import numpy, pteron
+    >>> method = pteron.load("tests/data/peer/counter.pte").method()
+    >>> _ = method(numpy.zeros((2, 2), "float32"))
+    >>> dict(method.state)
+    {'runs': array([[1., 1.],
+           [1., 1.]], dtype=float32)}
+    >>> method.state["runs"] = numpy.full((2, 2), 5, "float32")
+    """
 
     def __init__(self, method: Method) -> None:
         self._method = method

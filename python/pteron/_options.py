@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ._errors import ArgumentError, ArgumentTypeError
@@ -53,50 +53,37 @@ class Options:
         return raw
 
 
-def make_options(
-    *,
-    device: str | None = None,
-    precision: str = "program",
-    threads: int = 0,
-    weights: Any = (),
-    config: Any = None,
-    hint: str = "latency",
-    openvino: Any = None,
-    cache_dir: Any = None,
-    copy_file: bool = False,
-    profile: bool = False,
-    memory_limit: int = 0,
-    time_limit: float = 0.0,
-    seed: int = 0,
-) -> Options:
+def make_options(**given: Any) -> Options:
     """Options as a caller gives them."""
-    if precision not in PRECISIONS:
-        raise ArgumentError(f'precision "{precision}" is none of {", ".join(PRECISIONS)}')
-    if hint not in HINTS:
-        raise ArgumentError(f'hint "{hint}" is none of {", ".join(HINTS)}')
-    if isinstance(weights, (str, bytes, os.PathLike)):
-        weights = (weights,)
+    raw: Any = Options(**given)
+    if raw.precision not in PRECISIONS:
+        raise ArgumentError(f'precision "{raw.precision}" is none of {", ".join(PRECISIONS)}')
+    if raw.hint not in HINTS:
+        raise ArgumentError(f'hint "{raw.hint}" is none of {", ".join(HINTS)}')
+    one = isinstance(raw.weights, (str, bytes, os.PathLike))
+    weights = (raw.weights,) if one else raw.weights
     if not isinstance(weights, Iterable):
         raise ArgumentTypeError("weights is no list of paths of .ptd files")
-    if config is not None and not isinstance(config, Mapping):
+    config = {} if raw.config is None or raw.config == () else raw.config
+    if not isinstance(config, Mapping):
         raise ArgumentTypeError('config is no dict of properties, such as {"NUM_STREAMS": 2}')
-    if not isinstance(time_limit, (int, float)):
-        raise ArgumentTypeError(f"time_limit is {time_limit!r}, but seconds are wanted")
-    return Options(
-        device=None if device is None else _string(device, "device"),
-        precision=precision,
-        threads=whole_number(threads, "threads", 2**31),
+    if not isinstance(raw.time_limit, (int, float)):
+        raise ArgumentTypeError(f"time_limit is {raw.time_limit!r}, but seconds are wanted")
+    checked: Options = replace(
+        raw,
+        device=None if raw.device is None else _string(raw.device, "device"),
+        threads=whole_number(raw.threads, "threads", 2**31),
         weights=tuple(_path(path, "weights") for path in weights),
-        config=tuple((str(key), _property(value)) for key, value in (config or {}).items()),
-        hint=hint,
-        openvino=None if openvino is None else _path(openvino, "openvino"),
-        cache_dir=None if cache_dir is None else _path(cache_dir, "cache_dir"),
-        copy_file=bool(copy_file),
-        profile=bool(profile),
-        memory_limit=whole_number(memory_limit, "memory_limit"),
-        time_limit=float(time_limit),
-        seed=whole_number(seed, "seed"),
+        config=tuple((str(key), _property(value)) for key, value in config.items()),
+        openvino=None if raw.openvino is None else _path(raw.openvino, "openvino"),
+        cache_dir=None if raw.cache_dir is None else _path(raw.cache_dir, "cache_dir"),
+        copy_file=bool(raw.copy_file),
+        profile=bool(raw.profile),
+        memory_limit=whole_number(raw.memory_limit, "memory_limit"),
+        time_limit=float(raw.time_limit),
+        seed=whole_number(raw.seed, "seed"),
     )
+    return checked
 
 
 def whole_number(value: Any, name: str, end: int = 2**64) -> int:

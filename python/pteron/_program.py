@@ -92,6 +92,11 @@ class Program(Closable):
     Calling it runs its method "forward", or its only one. Threads that call it at the same time get
     a method each, at most as many as this process has cores; a program that keeps state has one,
     and its callers take turns.
+
+    >>> import numpy
+    >>> with load("tests/data/models/lstm_portable.pte", threads=1) as program:
+    ...     program(numpy.zeros((2, 6), "int64")).dtype
+    dtype('float32')
     """
 
     def __init__(self, source: Any, options: Options) -> None:

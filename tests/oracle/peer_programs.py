@@ -15,17 +15,17 @@ from executorch.exir.passes import MemoryPlanningPass
 from torch.export import export
 
 
-class Doubles(torch.nn.Module):
+class Doubles(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + x
 
 
-class Squares(torch.nn.Module):
+class Squares(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * x
 
 
-class WithConstant(torch.nn.Module):
+class WithConstant(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     """Its second output is a constant."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class WithConstant(torch.nn.Module):
         return x + self.fixed, self.fixed
 
 
-class Counts(torch.nn.Module):
+class Counts(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     """Keeps how often it ran, in the buffer "runs"."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Counts(torch.nn.Module):
         return x + self.runs
 
 
-class Enlarges(torch.nn.Module):
+class Enlarges(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     def __init__(self, order: torch.memory_format) -> None:
         super().__init__()
         self.order = order

@@ -5,31 +5,52 @@ usage: documentation_test.py [Class.test]...   with the variables that ctest set
 """
 
 import doctest
+import inspect
+import re
+import shutil
 import sys
 import unittest
 
 import pteron
-from package_case import PackageTestCase
+import pteron.runtime
+from package_case import MODELS, PackageTestCase
 
 
 class Documentation(PackageTestCase):
     def test_the_examples_in_docstrings_are_true(self) -> None:
-
-        modules = [m for name, m in sys.modules.items() if name.split(".")[0] == "pteron"]
-        tried = 0
-        for module in modules:
-            failed, count = doctest.testmod(module)
-            self.assertEqual(failed, 0, module.__name__)
-            tried += count
-        self.assertGreaterEqual(tried, 6)
+        tried = {}
+        for name in [name for name in sys.modules if name.split(".")[0] == "pteron"]:
+            failed, tried[name] = doctest.testmod(sys.modules[name])
+            self.assertEqual(failed, 0, name)
+        for name in ("pteron", "pteron._program", "pteron._method", "pteron.runtime"):
+            self.assertGreater(tried[name], 0, name)
 
     def test_all_that_is_public_is_documented(self) -> None:
-        for name in pteron.__all__:
-            public = getattr(pteron, name)
-            self.assertTrue(public.__doc__, name)
-            for attribute, member in vars(public).items() if isinstance(public, type) else ():
-                if not attribute.startswith("_") and callable(member):
-                    self.assertTrue(member.__doc__, f"{name}.{attribute}")
+        for module in (pteron, pteron.runtime):
+            for name in module.__all__:
+                public = getattr(module, name)
+                self.assertTrue(public.__doc__, name)
+                if isinstance(public, type):
+                    self.check_members(public)
+
+    def check_members(self, public: type) -> None:
+        for name, member in inspect.getmembers(public):
+            ours = inspect.isfunction(member) or isinstance(member, property)
+            if ours and not name.startswith("_"):
+                self.assertTrue(member.__doc__, f"{public.__name__}.{name}")
+
+    def test_examples_of_the_documents_run(self) -> None:
+        """The Python in README.md and docs/from_executorch.md, as it stands there."""
+        shutil.copy(MODELS / "lstm_portable.pte", self.folder / "model.pte")
+        root = MODELS.parent.parent.parent
+        tried = 0
+        for file in ("README.md", "docs/from_executorch.md"):
+            for block in re.findall(r"```python\n(.*?)```", (root / file).read_text(), re.DOTALL):
+                begin = "import os, numpy; x = numpy.zeros((2, 6), 'int64')\n"
+                where = f"os.chdir({str(self.folder)!r})\n" if '"model.pte"' in block else ""
+                self.run_python(begin + where + block)
+                tried += 1
+        self.assertGreaterEqual(tried, 2)
 
 
 if __name__ == "__main__":

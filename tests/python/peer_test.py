@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What ExecuTorch's own tests of its Python bindings and runtime check, held here too.
 
-docs/peer_tests.md tells which test stands for which; tests/oracle/peer_programs.py made the programs.
+docs/peer_tests.md tells which test stands for which; tests/oracle/peer_programs.py made the
+programs.
 
 usage: peer_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
 """
 
 import gc
+import re
 import unittest
 from pathlib import Path
 
@@ -207,6 +209,12 @@ class PeerFiles(PeerTestCase):
         assert method is not None
         np.testing.assert_array_equal(method.execute([self.x])[0], self.x * 2)
 
+    def test_a_program_for_xnnpack_names_the_delegate_that_is_missing(self) -> None:
+        program = Runtime.get().load_program(MODELS / "lstm_xnnpack.pte")
+        self.assertEqual(program.metadata("forward").num_inputs(), 1)
+        with self.raises(RuntimeError, "XnnpackBackend"):
+            program.load_method("forward")
+
     def test_every_golden_program_tells_what_it_takes(self) -> None:
         count = 0
         for folder in sorted(GOLDEN.iterdir()):
@@ -217,6 +225,24 @@ class PeerFiles(PeerTestCase):
                 self.assertTrue(str(meta).startswith(f"MethodMeta(name='{name}', num_inputs="))
                 count += 1
         self.assertGreater(count, 340)
+
+
+class PeerTable(unittest.TestCase):
+    def test_it_names_tests_that_there_are(self) -> None:
+        here = Path(__file__).parent
+        classes: dict[str, set[str]] = {}
+        for file in here.glob("*_test.py"):
+            for line in file.read_text().splitlines():
+                if match := re.match(r"class (\w+)\(", line):
+                    tests = classes.setdefault(match[1], set())
+                elif match := re.match(r"    def test_(\w+)\(", line):
+                    tests.add(match[1])
+        text = (here.parent.parent / "docs/peer_tests.md").read_text()
+        pairs = re.findall(r"`([A-Z]\w+)\.([a-z]\w*)`", text)
+        named = [pair for pair in pairs if not hasattr(pteron, pair[0])]
+        self.assertGreater(len(named), 30)
+        for name, test in named:
+            self.assertIn(test, classes.get(name, ()), name)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class RuntimeTestCase(unittest.TestCase):
         return method
 
 
-class Loading(RuntimeTestCase):
+class RuntimeLoading(RuntimeTestCase):
     def test_there_is_one_runtime(self) -> None:
         self.assertIs(Runtime.get(), self.runtime)
 

@@ -5,6 +5,7 @@ with what to do.
 usage: wrong_use_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
 """
 
+import gc
 import io
 import unittest
 from collections.abc import Callable
@@ -46,29 +47,22 @@ class WrongSources(PackageTestCase):
         self.check(f"{LSTM}\0.txt", ValueError, "NUL")
 
     def test_other_things_are_type_errors_of_both(self) -> None:
+        loads: list[Callable[[Any], object]] = [pteron.load, Runtime.get().load_program]
         for source, text in ((None, "None"), (3, "an int"), ([1], "a list"), ({}, "a dict")):
-            for load in (pteron.load, Runtime.get().load_program):
+            for load in loads:
                 with self.raises(TypeError, "binary file", f"got {text}"):
-                    load(source)  # type: ignore[operator]
+                    load(source)
 
     def test_bytes_that_change_after_loading_change_nothing(self) -> None:
-        loads: list[Callable[[Any], Any]] = [pteron.load, Runtime.get().load_program]
-        for load in loads:
-            for lend in (
-                bytearray,
-                lambda b: memoryview(bytearray(b)),
-                lambda b: np.array(bytearray(b)),
-            ):
-                data = lend(LSTM.read_bytes())
-                if load is not pteron.load and not isinstance(data, bytearray):
-                    continue
-                program = load(data)
-                data[:] = bytes(len(data)) if not isinstance(data, np.ndarray) else 0
-                if load is pteron.load:
-                    y = program(self.x)
-                else:
-                    y = program.load_method("forward").execute([self.x])[0]
-                np.testing.assert_allclose(y, self.y, atol=1e-5)
+        data = bytearray(LSTM.read_bytes())
+        lent: list[Any] = [data, memoryview(data), np.frombuffer(data, "uint8"), io.BytesIO(data)]
+        programs = [pteron.load(source) for source in lent]
+        method = Runtime.get().load_program(data).load_method("forward")
+        assert method is not None
+        data[:] = bytes(len(data))
+        gc.collect()
+        for y in (*(program(self.x) for program in programs), method.execute([self.x])[0]):
+            np.testing.assert_allclose(y, self.y, atol=1e-5)
 
 
 class WrongInputs(PackageTestCase):

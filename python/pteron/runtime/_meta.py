@@ -75,15 +75,19 @@ class MethodMeta:
         self._attributes = method["named_tensors"]
 
     def name(self) -> str:
+        """The method's name."""
         return self._name
 
     def num_inputs(self) -> int:
+        """How many inputs it takes."""
         return len(self._inputs)
 
     def num_outputs(self) -> int:
+        """How many outputs it gives."""
         return len(self._outputs)
 
     def num_attributes(self) -> int:
+        """How many tensors of it have names: buffers that it keeps, weights beside the program."""
         return len(self._attributes)
 
     def input_tensor_meta(self, index: int) -> TensorInfo:
