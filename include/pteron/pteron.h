@@ -424,6 +424,9 @@ PTERON_API pteron_status pteron_doctor(const pteron_program_options* options, ch
 /* Adds a place to search for OpenVINO after the caller's and the environment's, for this process: a
  * package manager's folder, say. The search happens when a program first needs OpenVINO. */
 PTERON_API pteron_status pteron_add_openvino_path(const char* path, pteron_error** error);
+/* What errors and pteron_doctor say to do where no OpenVINO is found, for this process: a sentence,
+ * in the words of whoever installs it. Null: the library's own. Any thread may call it. */
+PTERON_API pteron_status pteron_set_openvino_remedy(const char* remedy, pteron_error** error);
 
 /* ---- Inside an operator or delegate of the application's
  * ------------------------------------------- */

@@ -59,6 +59,14 @@ inline void add_openvino_path(const std::string& path) {
       [&](pteron_error** error) { return pteron_add_openvino_path(path.c_str(), error); });
 }
 
+// What errors say to do where no OpenVINO is found, for this process; empty: the library's own
+// words.
+inline void set_openvino_remedy(const std::string& remedy) {
+  detail::check([&](pteron_error** error) {
+    return pteron_set_openvino_remedy(remedy.empty() ? nullptr : remedy.c_str(), error);
+  });
+}
+
 }  // namespace abi1
 }  // namespace pteron
 

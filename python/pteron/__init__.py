@@ -28,6 +28,7 @@ from ._library import library as _library
 from ._machine import backends, devices, doctor
 from ._method import Method, State
 from ._program import Program, load
+from ._sdk import cmake_prefix_path
 from ._specs import Spec
 
 __version__: str = _library.pteron_version().decode()
@@ -52,6 +53,7 @@ __all__ = [
     "State",
     "UnsupportedError",
     "backends",
+    "cmake_prefix_path",
     "devices",
     "doctor",
     "load",

@@ -165,6 +165,7 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "pteron_doctor": (c_int, (POINTER(CProgramOptions), _TEXT, _ERROR)),
     "pteron_add_openvino_path": (c_int, (c_char_p, _ERROR)),
     "pteron_registered": (c_int, (_TEXT, _ERROR)),
+    "pteron_set_openvino_remedy": (c_int, (c_char_p, _ERROR)),
 }
 
 

@@ -1,14 +1,16 @@
 """Finds the OpenVINO that pip installed beside this package, by its metadata and without importing
-it, and tells the library its full path."""
+it, and tells the library its full path; or what to do where there is none."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import platform
 import re
 import sys
 import threading
 from pathlib import Path
 
+from ._builds import BUILDS
 from ._errors import call
 
 _lock = threading.Lock()
@@ -49,3 +51,22 @@ def tell_library() -> None:
         found = installed_library([entry for entry in sys.path if entry])
         if found is not None:
             call("pteron_add_openvino_path", str(found).encode("utf-8", "surrogateescape"))
+        else:
+            place = Path(__file__).absolute().parent.parent / "openvino" / "libs"
+            call("pteron_add_openvino_path", str(place).encode("utf-8", "surrogateescape"))
+            call("pteron_set_openvino_remedy", remedy().encode())
+
+
+def remedy() -> str:
+    """What to do where no OpenVINO is installed: where PyPI has no build of it for this Python, the
+    extra brings none."""
+    elsewhere = "name one that is installed elsewhere by openvino=PATH or OPENVINO_LIB_PATH"
+    system, machine, minor = platform.system(), platform.machine(), sys.version_info[1]
+    implementation = platform.python_implementation()
+    first, last = BUILDS.get((system, machine), (0, -1))
+    if implementation == "CPython" and first <= minor <= last:
+        return f'Install it with: pip install "pteron[openvino]"; or {elsewhere}'
+    why = f"OpenVINO has no build for {implementation} 3.{minor} on {system} {machine}"
+    if last < 0:
+        return f"{why}: {elsewhere}"
+    return f"{why}: use CPython 3.{first} to 3.{last}, or {elsewhere}"

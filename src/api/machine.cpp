@@ -84,3 +84,10 @@ pteron_status pteron_add_openvino_path(const char* path, pteron_error** error) {
     return {};
   });
 }
+
+pteron_status pteron_set_openvino_remedy(const char* remedy, pteron_error** error) {
+  return guarded(error, [&]() -> Result<void> {
+    set_openvino_remedy(remedy == nullptr ? "" : remedy);
+    return {};
+  });
+}

@@ -30,5 +30,6 @@ OpenvinoReport inspect_openvino(const std::string&) {
 }
 
 void add_openvino_path(std::string) {}
+void set_openvino_remedy(std::string) {}
 
 }  // namespace pteron

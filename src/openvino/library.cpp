@@ -219,7 +219,7 @@ OpenvinoAttempt found(Attempt attempt) {
   return {*std::move(attempt.library), std::move(attempt.steps)};
 }
 
-OpenvinoAttempt not_found(Attempt attempt, const char* remedy = kInstall) {
+OpenvinoAttempt not_found(Attempt attempt, const std::string& remedy) {
   std::string message =
       attempt.met_one ? "no usable OpenVINO found; tried:" : "OpenVINO not found; tried:";
   const char* separator = " ";
@@ -349,10 +349,10 @@ OpenvinoAttempt try_openvino(const std::string& requested, const SearchSurroundi
     const std::string where = "already in this process: " + path_to_utf8(present.mapped);
     if (present.c_library.empty()) {
       attempt.note(where, "no " + std::string(c_library_pattern(kThisOs)) + " beside it");
-      return not_found(std::move(attempt));
+      return not_found(std::move(attempt), kInstall);
     }
     return attempt.try_file(where, present.c_library) ? found(std::move(attempt))
-                                                      : not_found(std::move(attempt));
+                                                      : not_found(std::move(attempt), kInstall);
   }
 
   if (asked) {
@@ -395,7 +395,7 @@ OpenvinoAttempt try_openvino(const std::string& requested, const SearchSurroundi
     attempt.note(around.system_names.back() + " to " + around.system_names[1],
                  "none of them found");
   }
-  return not_found(std::move(attempt));
+  return not_found(std::move(attempt), around.remedy.empty() ? kInstall : around.remedy);
 }
 
 namespace {
@@ -403,6 +403,7 @@ namespace {
 struct State {
   std::mutex mutex;
   std::vector<std::string> added;
+  std::string remedy;
   const OpenvinoLibrary* library = nullptr;
   uint64_t process = 0;           // That loaded it.
   std::vector<SearchStep> steps;  // Of the search that found it.
@@ -417,6 +418,7 @@ State& state() {
 SearchSurroundings surroundings_of(const State& s) {
   SearchSurroundings around = real_surroundings();
   around.added = s.added;
+  around.remedy = s.remedy;
   return around;
 }
 
@@ -493,6 +495,12 @@ void add_openvino_path(std::string path) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.added.push_back(std::move(path));
+}
+
+void set_openvino_remedy(std::string remedy) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.remedy = std::move(remedy);
 }
 
 }  // namespace pteron

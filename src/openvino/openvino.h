@@ -64,5 +64,7 @@ OpenvinoReport inspect_openvino(const std::string& library);
 
 // A further place to search, after the caller's and the environment's.
 void add_openvino_path(std::string path);
+// What to do where none is found, in the words of whoever installs it; empty: our own.
+void set_openvino_remedy(std::string remedy);
 
 }  // namespace pteron

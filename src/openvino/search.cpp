@@ -200,11 +200,12 @@ std::vector<fs::path> standard_install_folders() {
 }
 
 SearchSurroundings real_surroundings() {
-  return {read_environment,
-          is_privileged_process(),
-          {},
-          standard_install_folders(),
-          system_library_names(kThisOs)};
+  SearchSurroundings around;
+  around.variable = read_environment;
+  around.privileged = is_privileged_process();
+  around.standard_folders = standard_install_folders();
+  around.system_names = system_library_names(kThisOs);
+  return around;
 }
 
 }  // namespace pteron

@@ -53,6 +53,7 @@ struct SearchSurroundings {
   std::function<std::optional<std::string>(const char*)> variable;
   bool privileged = false;
   std::vector<std::string> added;  // By add_openvino_path(), in order.
+  std::string remedy;              // Of set_openvino_remedy(); empty: our own.
   std::vector<std::filesystem::path> standard_folders;
   std::vector<std::string> system_names;
 };

@@ -373,6 +373,8 @@ TEST(Cpp, ExaminesTheMachine) {
   EXPECT_EQ(pteron::version(), pteron_version());
   pteron::add_openvino_path("no/such/folder");
   expect_error([] { pteron::add_openvino_path(""); }, PTERON_INVALID_ARGUMENT);
+  pteron::set_openvino_remedy("Ask the one who installs it.");
+  pteron::set_openvino_remedy("");
 }
 
 }  // namespace

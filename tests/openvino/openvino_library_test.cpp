@@ -266,6 +266,17 @@ TEST(LoadOpenvino, RefusesASecondOneBesideTheOneInTheProcess) {
   }
 }
 
+TEST(LoadOpenvino, SaysWhatToDoInTheWordsOfWhoeverInstallsIt) {
+  SearchSurroundings around = nothing();
+  around.system_names = {"libopenvino_c_of_no_system.so"};
+  around.remedy = "Ask your administrator";
+  const auto attempt = try_openvino("", around);
+  ASSERT_FALSE(attempt.library.ok());
+  EXPECT_TRUE(
+      says(attempt.library.error(), {"libopenvino_c_of_no_system.so", ". Ask your administrator"}));
+  EXPECT_EQ(attempt.library.error().message.find(kRemedy), std::string::npos);
+}
+
 TEST(LoadOpenvino, KeepsASuccessAndRetriesAFailure) {
   ASSERT_EQ(::unsetenv("OPENVINO_LIB_PATH"), 0);
   const TempFolder top;

@@ -1,0 +1,17 @@
+# `cpack` in a build folder makes the SDK as an archive: library, headers, CMake package and command;
+# with PTERON_SPLIT_DEBUG what debuggers need is an archive apart.
+string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" system)
+set(CPACK_GENERATOR TXZ)
+set(CPACK_PACKAGE_FILE_NAME pteron-${PROJECT_VERSION}-${system})
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+set(CPACK_COMPONENTS_ALL library command)
+set(CPACK_COMPONENT_LIBRARY_GROUP sdk)
+set(CPACK_COMPONENT_COMMAND_GROUP sdk)
+set(CPACK_ARCHIVE_SDK_FILE_NAME ${CPACK_PACKAGE_FILE_NAME})
+if(PTERON_SPLIT_DEBUG)
+  list(APPEND CPACK_COMPONENTS_ALL debug)
+  set(CPACK_COMPONENT_DEBUG_GROUP debug)
+  set(CPACK_ARCHIVE_DEBUG_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}-debug)
+endif()
+include(CPack)
