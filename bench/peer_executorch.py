@@ -5,20 +5,18 @@ usage: peer_executorch.py MODEL.pte MODEL.npz CALLS
 in the environment `oracle`, with OPENVINO_LIB_PATH set
 """
 
-import json
 import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import torch
 from executorch.runtime import Runtime
+from peer import arrays_of, print_result
 
 
 def main() -> None:
     method = Runtime.get().load_program(Path(sys.argv[1])).load_method("forward")
-    with np.load(sys.argv[2]) as arrays:
-        inputs = [torch.from_numpy(arrays[name]) for name in arrays.files if name.startswith("in")]
+    inputs = [torch.from_numpy(array) for array in arrays_of(sys.argv[2])]
     assert method is not None
     method.execute(inputs)
     first = time.monotonic()
@@ -26,17 +24,8 @@ def main() -> None:
     for _ in range(int(sys.argv[3])):
         start = time.perf_counter()
         method.execute(inputs)
-        times.append((time.perf_counter() - start) * 1e6)
-    status = Path("/proc/self/status").read_text()
-    peak = float(status.split("VmHWM:")[1].split()[0]) / 1024
-    times.sort()
-    result = {
-        "first_at_s": first,
-        "call_p50_us": times[len(times) // 2],
-        "call_min_us": times[0],
-        "peak_mb": peak,
-    }
-    print(json.dumps(result))
+        times.append(time.perf_counter() - start)
+    print_result(first, times)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@ it, and tells the library its full path; or what to do where there is none."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
+import os
 import re
 import sys
 import threading
@@ -19,12 +18,19 @@ _told = False
 
 def installed_library(folders: list[str]) -> Path | None:
     """The file of OpenVINO's C library in a distribution "openvino" of these folders: of several
-    versions in its libs, the newest."""
-    for distribution in importlib.metadata.distributions(name="openvino", path=folders):
-        libs = Path(str(distribution.locate_file("openvino/libs")))
-        found = sorted(_candidates(libs))
-        if found:
-            return found[-1][1]
+    versions in its libs, the newest.
+
+    importlib.metadata does the same in general, and takes longer to import than all else here.
+    """
+    for folder in folders:
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        if any(re.fullmatch(r"openvino-[^-]+\.dist-info", name) for name in names):
+            found = sorted(_candidates(Path(folder, "openvino", "libs")))
+            if found:
+                return found[-1][1]
     return None
 
 
@@ -60,6 +66,8 @@ def tell_library() -> None:
 def remedy() -> str:
     """What to do where no OpenVINO is installed: where PyPI has no build of it for this Python, the
     extra brings none."""
+    import platform  # Here, since it takes a while and is seldom needed.
+
     elsewhere = "name one that is installed elsewhere by openvino=PATH or OPENVINO_LIB_PATH"
     system, machine, minor = platform.system(), platform.machine(), sys.version_info[1]
     implementation = platform.python_implementation()

@@ -1,0 +1,30 @@
+"""What the measured Python programs share; peer.h does the same for those in C."""
+
+import json
+
+import numpy as np
+
+
+def arrays_of(file: str) -> list[np.ndarray]:
+    """The inputs in0, in1, ... of an archive."""
+    with np.load(file) as arrays:
+        return [arrays[name] for name in arrays.files if name.startswith("in")]
+
+
+def made_up(shape: tuple[int, ...]) -> np.ndarray:
+    """An input; reading one from an archive would be a tenth of what is measured."""
+    return np.full(shape, 0.5, "float32")
+
+
+def print_result(first: float, times: list[float]) -> None:
+    """first: the time.monotonic() of the first result; times: of single calls, in seconds."""
+    times = sorted(times)
+    with open("/proc/self/status") as file:
+        status = file.read()
+    result = {
+        "first_at_s": first,
+        "call_p50_us": times[len(times) // 2] * 1e6,
+        "call_min_us": times[0] * 1e6,
+        "peak_mb": float(status.split("VmHWM:")[1].split()[0]) / 1024,
+    }
+    print(json.dumps(result))

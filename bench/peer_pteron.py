@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Runs a .pte with Pteron in Python; prints what pteron_peer prints, for what it can measure.
+
+usage: peer_pteron.py MODEL.pte CALLS program|fast
+in an environment with pteron and openvino
+"""
+
+import sys
+import time
+
+import pteron
+from peer import made_up, print_result
+
+
+def main() -> None:
+    method = pteron.load(sys.argv[1], precision=sys.argv[3]).method()
+    shape = method.inputs[0].shape
+    assert shape is not None
+    x = made_up(shape)
+    method(x)
+    first = time.monotonic()
+    times = []
+    for _ in range(int(sys.argv[2])):
+        start = time.perf_counter()
+        method(x)
+        times.append(time.perf_counter() - start)
+    print_result(first, times)
+
+
+if __name__ == "__main__":
+    main()
