@@ -65,10 +65,12 @@ Result<void> Method::State::check_overlaps(const Step& step) {
   places.clear();
   const auto add = [&](ValueIndex index, bool is_target) {
     const Tensor& tensor = *values[index].tensor;
-    // A dynamic tensor may grow while the step runs.
-    if (tensor.raw() == nullptr || tensor.capacity() == 0) return;
+    // A dynamic tensor that is written may grow while the step runs; one that is read, which may be
+    // the caller's memory, is no longer than it is now.
+    const size_t bytes = is_target ? tensor.capacity() : tensor.nbytes();
+    if (tensor.raw() == nullptr || bytes == 0) return;
     const auto begin = reinterpret_cast<uintptr_t>(tensor.raw());
-    places.push_back({{begin, begin + tensor.capacity()}, index, is_target});
+    places.push_back({{begin, begin + bytes}, index, is_target});
   };
   for (const ValueIndex index : step.targets) add(index, true);
   if (places.empty()) return {};

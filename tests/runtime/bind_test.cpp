@@ -488,6 +488,23 @@ TEST(Outputs, OfDynamicShapeFillWhatTheyNeed) {
   EXPECT_TRUE(method->execute().ok());
 }
 
+TEST(Outputs, MayFollowADynamicInputInMemory) {
+  // The input could be of 4 rows, and is of 2.
+  OneCall program({4, 2}, true);
+  const auto method = program.load();
+  auto memory = floats({6, 2}, {1, 2, 3, 4, -1, -1, -1, -1, -1, -1, -1, -1});
+  auto x = floats({2, 2}, {});
+  auto room = floats({4, 2}, {});
+  ArrayView input = x.view(), result = room.view();
+  input.data = memory.values.data();
+  result.data = memory.values.data() + 4;
+  ASSERT_TRUE(method->bind_input(0, input).ok());
+  ASSERT_TRUE(method->bind_output(0, result).ok());
+  const auto done = method->execute();
+  ASSERT_TRUE(done.ok()) << message(done);
+  EXPECT_EQ(memory.values, (std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4, -1, -1, -1, -1}));
+}
+
 TEST(Outputs, ThatDoNotFitTheBoundMemoryAreRefused) {
   const auto method = scale_by_two({2, 3});
   auto flat = floats({6}, std::vector<float>(6));
