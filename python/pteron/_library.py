@@ -22,7 +22,6 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from pathlib import Path
 
 ABI_VERSION = 1
 MAX_RANK = 16
@@ -169,21 +168,21 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
 }
 
 
-def library_file() -> Path:
+def library_file() -> str:
     """The shared library that this package carries."""
     name = "pteron.dll" if sys.platform == "win32" else "libpteron.so"
-    return Path(os.path.abspath(__file__)).parent / "lib" / name
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", name)
 
 
 def _load() -> ctypes.CDLL:
     file = library_file()
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise ImportError(
             f"pteron's library is not at {file}: this is a source folder, or a damaged install; "
             "run: pip install --force-reinstall pteron"
         )
     # A full path: nothing else of that name can take its place.
-    library = ctypes.CDLL(os.fspath(file))
+    library = ctypes.CDLL(file)
     for name, (result, arguments) in FUNCTIONS.items():
         try:
             function = getattr(library, name)

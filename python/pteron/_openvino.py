@@ -7,7 +7,6 @@ import os
 import re
 import sys
 import threading
-from pathlib import Path
 
 from ._builds import BUILDS
 from ._errors import call
@@ -16,7 +15,7 @@ _lock = threading.Lock()
 _told = False
 
 
-def installed_library(folders: list[str]) -> Path | None:
+def installed_library(folders: list[str]) -> str | None:
     """The file of OpenVINO's C library in a distribution "openvino" of these folders: of several
     versions in its libs, the newest.
 
@@ -28,21 +27,19 @@ def installed_library(folders: list[str]) -> Path | None:
         except OSError:
             continue
         if any(re.fullmatch(r"openvino-[^-]+\.dist-info", name) for name in names):
-            found = sorted(_candidates(Path(folder, "openvino", "libs")))
+            found = sorted(_candidates(os.path.join(folder, "openvino", "libs")))
             if found:
                 return found[-1][1]
     return None
 
 
-def _candidates(libs: Path) -> list[tuple[int, Path]]:
-    if not libs.is_dir():
-        return []
+def _candidates(libs: str) -> list[tuple[int, str]]:
     found = []
-    for file in libs.iterdir():
+    for name in os.listdir(libs) if os.path.isdir(libs) else ():
         # libopenvino_c.so.2541; on Windows openvino_c.dll, which has no number.
-        match = re.fullmatch(r"libopenvino_c\.so(?:\.(\d+))?|openvino_c\.dll", file.name)
+        match = re.fullmatch(r"libopenvino_c\.so(?:\.(\d+))?|openvino_c\.dll", name)
         if match:
-            found.append((int(match[1] or 0), file.resolve()))
+            found.append((int(match[1] or 0), os.path.realpath(os.path.join(libs, name))))
     return found
 
 
@@ -56,11 +53,16 @@ def tell_library() -> None:
         _told = True
         found = installed_library([entry for entry in sys.path if entry])
         if found is not None:
-            call("pteron_add_openvino_path", str(found).encode("utf-8", "surrogateescape"))
+            call("pteron_add_openvino_path", _utf8(found))
         else:
-            place = Path(__file__).absolute().parent.parent / "openvino" / "libs"
-            call("pteron_add_openvino_path", str(place).encode("utf-8", "surrogateescape"))
+            packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+            place = os.path.join(packages, "openvino", "libs")
+            call("pteron_add_openvino_path", _utf8(place))
             call("pteron_set_openvino_remedy", remedy().encode())
+
+
+def _utf8(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")
 
 
 def remedy() -> str:

@@ -7,15 +7,13 @@ import operator
 import os
 from collections.abc import Iterable, Mapping
 from ctypes import c_char_p
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import ArgumentError, ArgumentTypeError
 from ._library import HINTS, PRECISIONS, CProgramOptions
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """The options of `pteron.load`, checked."""
 
     device: str | None = None
@@ -69,8 +67,7 @@ def make_options(**given: Any) -> Options:
         raise ArgumentTypeError('config is no dict of properties, such as {"NUM_STREAMS": 2}')
     if not isinstance(raw.time_limit, (int, float)):
         raise ArgumentTypeError(f"time_limit is {raw.time_limit!r}, but seconds are wanted")
-    checked: Options = replace(
-        raw,
+    checked: Options = raw._replace(
         device=None if raw.device is None else _string(raw.device, "device"),
         threads=whole_number(raw.threads, "threads", 2**31),
         weights=tuple(_path(path, "weights") for path in weights),

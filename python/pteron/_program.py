@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import html
 import json
 import os
 from typing import Any
@@ -214,6 +213,8 @@ class Program(Closable):
         return f"<pteron.Program {where}: {', '.join(self.method_names)}>"
 
     def _repr_html_(self) -> str:
+        import html  # Here, since notebooks alone need it.
+
         rows = []
         for method in self.info["methods"]:
             parts = ", ".join(

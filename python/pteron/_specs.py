@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Spec:
+class Spec(NamedTuple):
     """An input, output or state of a method.
 
     name: from the program, else input0, output0, ...
