@@ -112,6 +112,13 @@ exec '${zig[0]}' $kind -target x86_64-linux-gnu.2.28 \"\$@\""
   done
 }
 
+# use_zig: builds are by the compiler of what ships. ccache takes the small scripts zig-cc and
+# zig-c++ for what is behind them.
+use_zig() {
+  export PATH="$cache/release/bin:$PATH" CMAKE_TOOLCHAIN_FILE="$root/cmake/zig-toolchain.cmake"
+  export CCACHE_COMPILERCHECK=content CCACHE_COMPILERTYPE=clang
+}
+
 # One list of requirements an environment: scripts/setup is the only place that installs them.
 environment() {
   case $1 in
