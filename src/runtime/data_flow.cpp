@@ -310,11 +310,18 @@ Result<DataFlow> analyze_data_flow(const Plan& plan, const std::vector<std::vect
     if (access.reads) changed_in_place[access.value] = true;
     writer[access.value] = access.step;
   }
+  // An output that is an input has to outlast the caller's array.
+  std::vector<bool> comes_out(count);
+  for (const ValueIndex output : plan.outputs) comes_out[output] = true;
+  auto origins = moves;
+  for (auto& [from, to] : origins) std::swap(from, to);
+  spread(comes_out, origins);
+
   const Order order(chains);
   for (const ValueIndex value : plan.inputs) {
     const TensorDef* def = tensor_def(plan, value);
-    bool borrowable = def && writes[value] == 0 && !(writes_moved_input && moved[value]) &&
-                      !unwritten.views.overlaps(*def) &&
+    bool borrowable = def && !comes_out[value] && writes[value] == 0 &&
+                      !(writes_moved_input && moved[value]) && !unwritten.views.overlaps(*def) &&
                       plan.inputs.size() * accesses.size() <= kMostPairs;
     // Read again after its planned place was written to: what was written counts, not the caller's
     // array.

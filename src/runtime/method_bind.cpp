@@ -285,9 +285,19 @@ Result<void> Method::bind_output(size_t index, const HostValue& value) {
 
 // An instruction may still read an input when it or an earlier one writes an output: where the
 // caller let the two share memory, the result is copied there at the end.
-void Method::State::choose_direct_outputs() {
-  for (OutputBinding& output : outputs) {
+Result<void> Method::State::choose_direct_outputs() {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    OutputBinding& output = outputs[i];
     output.direct = output.redirectable;
+    for (size_t k = 0; output.bound && k < i; ++k) {
+      if (!outputs[k].bound || !extent_of(output.data, output.capacity)
+                                    .overlaps(extent_of(outputs[k].data, outputs[k].capacity)))
+        continue;
+      return error(Code::InvalidArgument, describe_position("output", i, output_specs[i]) +
+                                              ": its memory overlaps that of output " +
+                                              std::to_string(k) +
+                                              "; give each output memory of its own");
+    }
     if (!output.direct) continue;
     const Extent written = extent_of(output.data, output.capacity);
     for (const InputBinding& input : inputs) {
@@ -295,6 +305,7 @@ void Method::State::choose_direct_outputs() {
         output.direct = false;
     }
   }
+  return {};
 }
 
 Result<void> Method::run(std::span<const HostValue> values) {
@@ -338,7 +349,7 @@ Result<void> Method::State::prepare_run() {
     tensors[changed.index].set_raw(changed.initial);
   for (Tensor* tensor : dynamic_tensors) tensor->restore_bounds();
   if (bindings_changed) {
-    choose_direct_outputs();
+    PTERON_TRY(choose_direct_outputs());
     bindings_changed = false;
   }
   for (size_t i = 0; i < outputs.size(); ++i) {

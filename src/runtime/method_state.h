@@ -172,7 +172,7 @@ struct Method::State {
   Result<InputBinding> make_input_binding(size_t index, const HostValue& value);
   // Whether it reaches into a planned buffer or other memory of this method.
   bool owns(const Extent& extent) const;
-  void choose_direct_outputs();
+  Result<void> choose_direct_outputs();
   Result<void> prepare_run();
   Result<void> run_chains();
   Result<void> run_chain(size_t number, uint64_t& left);

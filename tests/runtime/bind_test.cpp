@@ -448,6 +448,45 @@ TEST(Outputs, ThatSomebodyReadsAtTheirPlannedPlaceAreCopied) {
   EXPECT_EQ(output(*method, 1), (std::vector<float>{4, 8, 12, 16}));
 }
 
+TEST(Outputs, ThatAreInputsOutlastTheCallersArrays) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2});
+  const ValueIndex y = maker.planned({2});
+  const auto method = *load_method(maker.inputs({x, y}).outputs({x, y}));
+  {
+    auto a = floats({2}, {1, 2}), b = floats({2}, {3, 4});
+    const HostValue both[] = {a.host(), b.host()};
+    ASSERT_TRUE(method->run(both).ok());
+    a.values = b.values = {-1, -1};
+  }
+  EXPECT_EQ(output(*method, 0), (std::vector<float>{1, 2}));
+  EXPECT_EQ(output(*method, 1), (std::vector<float>{3, 4}));
+  // Written to each other's arrays.
+  auto a = floats({2}, {5, 6}), b = floats({2}, {7, 8});
+  ASSERT_TRUE(method->bind_output(0, b.host()).ok());
+  ASSERT_TRUE(method->bind_output(1, a.host()).ok());
+  const HostValue both[] = {a.host(), b.host()};
+  ASSERT_TRUE(method->run(both).ok());
+  EXPECT_EQ(b.values, (std::vector<float>{5, 6}));
+  EXPECT_EQ(a.values, (std::vector<float>{7, 8}));
+}
+
+TEST(Outputs, OfOneMemoryAreRefused) {
+  PlanMaker maker;
+  const ValueIndex x = maker.planned({2});
+  const auto method = *load_method(maker.inputs({x}).outputs({x, x}));
+  auto a = floats({2}, {1, 2}), y = floats({2}, {0, 0}), z = floats({2}, {0, 0});
+  ASSERT_TRUE(method->bind_input(0, a.host()).ok());
+  ASSERT_TRUE(method->bind_output(0, y.host()).ok());
+  ASSERT_TRUE(method->bind_output(1, y.host()).ok());
+  EXPECT_EQ(message(method->execute()),
+            "method \"forward\": output 1: its memory overlaps that of output 0; give each output "
+            "memory of its own");
+  ASSERT_TRUE(method->bind_output(1, z.host()).ok());
+  ASSERT_TRUE(method->execute().ok());
+  EXPECT_EQ(z.values, a.values);
+}
+
 TEST(Outputs, MayShareTheCallersMemoryWithAnInput) {
   // Both outputs are made before the input is read for the last time.
   PlanMaker maker;
@@ -536,7 +575,7 @@ TEST(Outputs, CannotBeBoundToTheMethodsOwnMemory) {
             "method \"forward\": output 0: its memory is this method's own");
 }
 
-TEST(Outputs, ThatAreInputsAreTheCallersMemory) {
+TEST(Outputs, ThatAreInputsOrConstantsComeOutByValue) {
   PlanMaker maker;
   const ValueIndex x = maker.planned({2});
   const auto method = *load_method(maker.inputs({x}).outputs(
@@ -545,7 +584,8 @@ TEST(Outputs, ThatAreInputsAreTheCallersMemory) {
   auto y = floats({2}, {0, 0});
   ASSERT_TRUE(method->bind_input(0, array.host()).ok());
   ASSERT_TRUE(method->execute().ok());
-  EXPECT_EQ(data(method->output(0)), array.values.data());
+  EXPECT_NE(data(method->output(0)), array.values.data());
+  EXPECT_EQ(output(*method, 0), array.values);
   EXPECT_EQ(std::get<int64_t>(*method->output(1)), 5);
   EXPECT_EQ(std::get<std::string_view>(*method->output(2)), "t");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(*method->output(3)));

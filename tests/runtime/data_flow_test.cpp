@@ -78,6 +78,21 @@ TEST(DataFlow, DoesNotBorrowAnInputThatIsReadAfterItsPlaceWasWrittenTo) {
   EXPECT_FALSE(Analysis(maker.inputs({x}).outputs({z})).borrows());
 }
 
+TEST(DataFlow, DoesNotBorrowAnInputThatComesOutAlsoAfterAMove) {
+  PlanMaker direct;
+  const ValueIndex x = direct.planned({4});
+  const ValueIndex y = direct.planned({4});
+  const Analysis flow(direct.inputs({x, y}).outputs({x}));
+  EXPECT_FALSE(flow.borrows(0));
+  EXPECT_TRUE(flow.borrows(1));
+
+  PlanMaker moved;
+  const ValueIndex a = moved.planned({4});
+  const ValueIndex b = moved.planned({4});
+  moved.move(a, b);
+  EXPECT_FALSE(Analysis(moved.inputs({a}).outputs({b})).borrows());
+}
+
 TEST(DataFlow, DoesNotBorrowAnInputThatIsReadByAnotherName) {
   PlanMaker maker;
   const ValueIndex x = maker.planned_at(0, {2, 2});
