@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <random>
 #include <regex>
 #include <set>
 
@@ -244,6 +246,96 @@ TEST(Quantized, MixedProductsScaleTheirWeights) {
   EXPECT_EQ(run("quantized_decomposed::mixed_linear.out", {x, w, s, none(), none()}, {out})
                 .values<float>(),
             (std::vector<float>{(1 + 2 * 2) * 10, (3 + 2 * 4) * 0.5f}));
+}
+
+// Number k of the transform of a line: see its definition.
+std::complex<double> transformed(const std::vector<std::complex<float>>& in, size_t at, size_t step,
+                                 size_t size, size_t k, double sign) {
+  std::complex<double> sum = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const double angle =
+        sign * 6.283185307179586 * static_cast<double>(i * k % size) / static_cast<double>(size);
+    sum += std::complex<double>(in[at + i * step]) * std::polar(1.0, angle);
+  }
+  return sum;
+}
+
+// Of every kind of length, of one line and of more than are transformed at a time, along the last
+// dimension and another one.
+TEST(Fourier, TransformsAgreeWithTheDefinition) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  for (const int32_t size : {1, 2, 3, 4, 5, 6, 7, 8, 30, 64, 90, 97, 125, 200, 256}) {
+    for (const auto& [outer, inner] : {std::pair(1, 1), {3, 1}, {37, 1}, {1, 7}, {2, 19}}) {
+      const std::vector<int32_t> sizes{outer, size, inner};
+      const auto half = static_cast<size_t>(size / 2 + 1);
+      const std::vector<int32_t> half_sizes{outer, size / 2 + 1, inner};
+      const auto n = static_cast<size_t>(size);
+      const auto step = static_cast<size_t>(inner);
+      const auto lines = static_cast<size_t>(outer * inner);
+      std::vector<std::complex<float>> in(n * lines);
+      std::vector<float> parts;
+      for (auto& number : in) parts.push_back((number = {normal(random), normal(random)}).real());
+      std::vector<std::complex<float>> reals(parts.begin(), parts.end());
+      const double most = 1e-6 * static_cast<double>(size) + 1e-6;
+      const auto run_of = [&](const char* name, const CaseValue& a, CaseValue last, CaseValue out) {
+        Ran ran = run(name, {a, ints({1}), integer(0), std::move(last)}, {std::move(out)});
+        EXPECT_EQ(ran.error, "");
+        return ran;
+      };
+      const Ran whole =
+          run_of("aten::_fft_c2c.out", tensor(sizes, in), boolean(true), tensor(sizes, in));
+      const Ran back =
+          run_of("aten::_fft_c2c.out", tensor(sizes, in), boolean(false), tensor(sizes, in));
+      const Ran both =
+          run_of("aten::_fft_r2c.out", tensor(sizes, parts), boolean(false), tensor(sizes, in));
+      const Ran first = run_of("aten::_fft_r2c.out", tensor(sizes, parts), boolean(true),
+                               tensor(half_sizes, std::vector<std::complex<float>>(half * lines)));
+      const auto firsts = first.values<std::complex<float>>();
+      const Ran signal = run_of("aten::_fft_c2r.out", tensor(half_sizes, firsts), integer(size),
+                                tensor(sizes, parts));
+      const auto wholes = whole.values<std::complex<float>>();
+      const auto backs = back.values<std::complex<float>>();
+      const auto boths = both.values<std::complex<float>>();
+      const auto signals = signal.values<float>();
+      for (size_t line = 0; line < lines; ++line) {
+        const size_t at = line / step * n * step + line % step;
+        for (size_t k = 0; k < n; ++k) {
+          const size_t to = at + k * step;
+          const auto distance = [&](const auto& got, const auto& from, double sign) {
+            return std::abs(std::complex<double>(got[to]) -
+                            transformed(from, at, step, n, k, sign));
+          };
+          ASSERT_LE(distance(wholes, in, -1), most) << size << " at " << line << ", " << k;
+          ASSERT_LE(distance(backs, in, 1), most) << size << " at " << line << ", " << k;
+          ASSERT_LE(distance(boths, reals, -1), most) << size << " at " << line << ", " << k;
+          if (k < half) {
+            ASSERT_EQ(firsts[line / step * half * step + line % step + k * step], boths[to]);
+          }
+          ASSERT_NEAR(signals[to] / static_cast<float>(size), parts[to], most);
+        }
+      }
+    }
+  }
+}
+
+TEST(Fourier, LongLinesAreTransformedAlone) {
+  for (const int32_t size : {32768, 20011}) {
+    const auto n = static_cast<size_t>(size);
+    std::vector<float> pulse(2 * n);
+    pulse[1] = 1;
+    pulse[n + 2] = 1;
+    const Ran ran =
+        run("aten::_fft_r2c.out", {tensor({2, size}, pulse), ints({1}), integer(0), boolean(false)},
+            {tensor({2, size}, std::vector<std::complex<float>>(2 * n))});
+    EXPECT_EQ(ran.error, "");
+    const auto got = ran.values<std::complex<float>>();
+    for (size_t k = 0; k < n; ++k) {
+      const double angle = -6.283185307179586 * static_cast<double>(k) / static_cast<double>(n);
+      ASSERT_LE(std::abs(std::complex<double>(got[k]) - std::polar(1.0, angle)), 1e-6) << k;
+      ASSERT_LE(std::abs(std::complex<double>(got[n + k]) - std::polar(1.0, 2 * angle)), 1e-6) << k;
+    }
+  }
 }
 
 TEST(Attention, QuantizedAgreesWithItsDequantizedInputs) {

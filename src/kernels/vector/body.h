@@ -13,15 +13,12 @@
 #include <xsimd/xsimd.hpp>
 
 #include "base/half.h"
+#include "kernels/vector/fourier_body.h"
 #include "kernels/vector/functions.h"
+#include "kernels/vector/vector.h"
 
 namespace pteron {
 namespace {
-
-template <typename T, typename Arch>
-using Vector = xsimd::batch<T, Arch>;
-template <typename T, typename Arch>
-constexpr int64_t kLanes = static_cast<int64_t>(Vector<T, Arch>::size);
 
 // ---- Matrix product ----------------------------------------------------------------------------
 
@@ -345,39 +342,6 @@ struct Rows {
     for (; i < n; ++i) out[i] = float_as_half(in[i]);
   }
 
-  static void fourier4(const double* xr, const double* xi, double* yr, double* yi, int64_t m,
-                       int64_t s, const double* factors, double turn) {
-    const int64_t part = m * s;
-    for (int64_t p = 0; p < m; ++p, factors += 6) {
-      const double w1r = factors[0], w1i = factors[1], w2r = factors[2];
-      const double w2i = factors[3], w3r = factors[4], w3i = factors[5];
-      const double* ar = xr + p * s;
-      const double* ai = xi + p * s;
-      double* __restrict to_r = yr + 4 * p * s;
-      double* __restrict to_i = yi + 4 * p * s;
-      for (int64_t q = 0; q < s; ++q) {
-        const double sum_r = ar[q] + ar[q + 2 * part], sum_i = ai[q] + ai[q + 2 * part];
-        const double off_r = ar[q] - ar[q + 2 * part], off_i = ai[q] - ai[q + 2 * part];
-        const double odd_r = ar[q + part] + ar[q + 3 * part];
-        const double odd_i = ai[q + part] + ai[q + 3 * part];
-        // The difference of the odd ones, turned by a quarter.
-        const double turned_r = -turn * (ai[q + part] - ai[q + 3 * part]);
-        const double turned_i = turn * (ar[q + part] - ar[q + 3 * part]);
-        const double br = off_r + turned_r, bi = off_i + turned_i;
-        const double cr = sum_r - odd_r, ci = sum_i - odd_i;
-        const double dr = off_r - turned_r, di = off_i - turned_i;
-        to_r[q] = sum_r + odd_r;
-        to_i[q] = sum_i + odd_i;
-        to_r[q + s] = br * w1r - bi * w1i;
-        to_i[q + s] = br * w1i + bi * w1r;
-        to_r[q + 2 * s] = cr * w2r - ci * w2i;
-        to_i[q + 2 * s] = cr * w2i + ci * w2r;
-        to_r[q + 3 * s] = dr * w3r - di * w3i;
-        to_i[q + 3 * s] = dr * w3i + di * w3r;
-      }
-    }
-  }
-
   // Plain loops, which the compiler makes vectors of; the first two steps in one.
   static void hadamard(float* line, int64_t n) {
     int64_t half = 1;
@@ -426,7 +390,8 @@ constexpr VectorFunctions make_functions(std::string_view name) {
           R::exp_sum,
           R::from_half,
           R::to_half,
-          R::fourier4,
+          fourier_functions<float, Arch>(),
+          fourier_functions<double, Arch>(),
           R::hadamard};
 }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/vector/fourier_functions.h"
+
 namespace pteron {
 
 // A tile of a matrix product: c[rows, columns] (+)= a * b, with c's rows `stride` apart. a holds
@@ -48,11 +50,8 @@ struct VectorFunctions {
   // float16, as its bits, to float and back (to the nearest, ties to even).
   void (*from_half)(const uint16_t* in, float* out, int64_t n);
   void (*to_half)(const float* in, uint16_t* out, int64_t n);
-  // A step of a Fourier transform by fours. x and y are arrays [4, m, s] and [m, 4, s], real and
-  // imaginary parts apart; factors are six numbers for each of the m, the real and imaginary parts
-  // of w, w^2 and w^3; turn is -1 forward, 1 backward.
-  void (*fourier4)(const double* x_real, const double* x_imaginary, double* y_real,
-                   double* y_imaginary, int64_t m, int64_t s, const double* factors, double turn);
+  FourierFunctions<float> fourier_f32;
+  FourierFunctions<double> fourier_f64;
   // Walsh and Hadamard's transform of a line of 2^k, not scaled.
   void (*hadamard)(float* line, int64_t n);
 
@@ -61,6 +60,8 @@ struct VectorFunctions {
   }
   template <typename T>
   const GemmTile<T>& tile() const;
+  template <typename T>
+  const FourierFunctions<T>& fourier() const;
 };
 template <>
 inline const GemmTile<float>& VectorFunctions::tile<float>() const {
@@ -69,6 +70,14 @@ inline const GemmTile<float>& VectorFunctions::tile<float>() const {
 template <>
 inline const GemmTile<double>& VectorFunctions::tile<double>() const {
   return tile_f64;
+}
+template <>
+inline const FourierFunctions<float>& VectorFunctions::fourier<float>() const {
+  return fourier_f32;
+}
+template <>
+inline const FourierFunctions<double>& VectorFunctions::fourier<double>() const {
+  return fourier_f64;
 }
 
 // The best that this machine runs, or the one that PTERON_INSTRUCTION_SET names, if it runs it.
