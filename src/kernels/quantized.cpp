@@ -77,19 +77,38 @@ void dequantize_row(const float* x, float* y, int64_t n, float scale, float zero
 }
 
 // Calls row(x, y, r, n) for runs of n elements, of row r where there are `width` to a row: x as
-// floats, y stored. Both tensors are taken in logical order.
+// floats, y stored. Both tensors are taken in logical order. Rows are shared among threads.
 template <typename Row>
 void for_rows(Context& context, const Tensor& in, Tensor& out, int64_t width, Row&& row) {
-  const float* x = elements<float>(context, in);
-  Results<float> results(context, out);
-  float* y = results.data();
-  const auto rows = static_cast<size_t>(width > 0 ? in.numel() / width : 0);
-  context.parallel(rows, static_cast<size_t>(16384 / std::max<int64_t>(width, 1) + 1),
-                   [&](size_t begin, size_t end) {
-                     for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r)
-                       row(x + r * width, y + r * width, r, width);
-                   });
-  results.store();
+  const int64_t rows = width > 0 ? in.numel() / width : 0;
+  const int64_t grain = 16384 / std::max<int64_t>(width, 1) + 1;
+  const auto share = [&](auto&& body) {
+    context.parallel(static_cast<size_t>(rows), static_cast<size_t>(grain),
+                     [&](size_t begin, size_t end) {
+                       for (size_t r = begin; r < end; ++r) body(static_cast<int64_t>(r));
+                     });
+  };
+  if (!in.is_row_major() || !out.is_row_major()) {
+    const float* x = elements<float>(context, in);
+    Results<float> results(context, out);
+    float* y = results.data();
+    share([&](int64_t r) { row(x + r * width, y + r * width, r, width); });
+    results.store();
+    return;
+  }
+  const float* own_in = in.dtype() == DType::Float32 ? in.data<const float>() : nullptr;
+  float* own_out = out.dtype() == DType::Float32 ? out.data<float>() : nullptr;
+  share([&](int64_t r) {
+    constexpr int64_t kRun = 512;
+    float x[kRun];
+    float y[kRun];
+    for (int64_t at = r * width; at < (r + 1) * width; at += kRun) {
+      const int64_t n = std::min(kRun, (r + 1) * width - at);
+      if (!own_in) load(in.dtype(), in.raw(), at, 1, n, x);
+      row(own_in ? own_in + at : x, own_out ? own_out + at : y, r, n);
+      if (!own_out) store(out.dtype(), out.raw(), at, 1, n, y);
+    }
+  });
 }
 
 Result<void> quantize_with(Context& context, const Args& args, double scale, double zero) {
