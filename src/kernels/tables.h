@@ -14,6 +14,7 @@ std::span<const Kernel> binary_kernels();
 std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> copy_kernels();
 std::span<const Kernel> create_kernels();
+std::span<const Kernel> extreme_kernels();
 std::span<const Kernel> fft_kernels();
 std::span<const Kernel> index_kernels();
 std::span<const Kernel> mask_kernels();
@@ -24,6 +25,7 @@ std::span<const Kernel> prim_kernels();
 std::span<const Kernel> quantized_kernels();
 std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> resample_kernels();
+std::span<const Kernel> scan_kernels();
 std::span<const Kernel> unary_kernels();
 
 // All of them.
