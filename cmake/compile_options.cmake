@@ -29,6 +29,11 @@ else()
   target_compile_options(pteron_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     -Wno-sign-conversion -ffp-contract=off -fno-math-errno)
   target_compile_options(pteron_options INTERFACE $<$<CONFIG:Release>:-ffunction-sections -fdata-sections>)
+  # Files are hostile until they are decoded.
+  if(NOT WIN32 AND NOT PTERON_SANITIZE)
+    target_compile_options(pteron_options INTERFACE
+      $<$<CONFIG:Release>:-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  endif()
 endif()
 if(WIN32)
   target_compile_definitions(pteron_options INTERFACE UNICODE _UNICODE NOMINMAX WIN32_LEAN_AND_MEAN _WIN32_WINNT=0x0A00)

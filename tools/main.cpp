@@ -1,6 +1,7 @@
 // The pteron command: parses the command line, runs one command, turns failures into a line on
 // stderr and an exit status.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "commands.h"
@@ -45,11 +46,12 @@ void add_environment_of_this_program() {
   if (folder.empty()) return;
   std::error_code error;
   const fs::path root = fs::path(std::u8string(folder.begin(), folder.end())).parent_path();
-  // In the Python package the command lies in site-packages/pteron/bin.
+  // In the Python package the command lies in site-packages/pteron/bin; the script that starts it
+  // knows what pip can install there.
   if (fs::exists(root / "__init__.py", error) && root.filename() == "pteron") {
     const std::u8string text = (root.parent_path() / "openvino" / "libs").u8string();
-    if (fs::exists(root.parent_path() / "openvino" / "libs", error))
-      pteron_add_openvino_path(std::string(text.begin(), text.end()).c_str(), nullptr);
+    pteron_add_openvino_path(std::string(text.begin(), text.end()).c_str(), nullptr);
+    pteron_set_openvino_remedy(std::getenv("PTERON_OPENVINO_REMEDY"), nullptr);
     return;
   }
   if (!fs::exists(root / "pyvenv.cfg", error)) return;

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ._openvino import remedy
+
 
 def command_file() -> Path:
     """The command's own file."""
@@ -18,9 +20,10 @@ def main() -> int:
     """Becomes the command, with its arguments and its exit status."""
     file = command_file()
     arguments = [str(file), *sys.argv[1:]]
+    variables = {**os.environ, "PTERON_OPENVINO_REMEDY": remedy("--openvino PATH")}
     if sys.platform == "win32":
-        return subprocess.call(arguments)
-    os.execv(file, arguments)
+        return subprocess.call(arguments, env=variables)
+    os.execve(file, arguments, variables)
 
 
 if __name__ == "__main__":

@@ -65,12 +65,12 @@ def _utf8(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def remedy() -> str:
+def remedy(option: str = "openvino=PATH") -> str:
     """What to do where no OpenVINO is installed: where PyPI has no build of it for this Python, the
     extra brings none."""
     import platform  # Here, since it takes a while and is seldom needed.
 
-    elsewhere = "name one that is installed elsewhere by openvino=PATH or OPENVINO_LIB_PATH"
+    elsewhere = f"name one that is installed elsewhere by {option} or OPENVINO_LIB_PATH"
     system, machine, minor = platform.system(), platform.machine(), sys.version_info[1]
     implementation = platform.python_implementation()
     first, last = BUILDS.get((system, machine), (0, -1))

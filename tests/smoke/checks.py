@@ -12,7 +12,8 @@ from typing import Any
 
 from environments import Environment, Failed, file_of_wheel, make_environment, run
 
-MODELS = Path(__file__).parent.parent / "data/models"
+ROOT = Path(__file__).resolve().parent.parent.parent
+MODELS = ROOT / "tests/data/models"
 # The blob of the model is OpenVINO 2025.4's.
 OPENVINO = "openvino==2025.4.1"
 # The quantized network's outputs reach 0.18, and one step of its int8 is 0.0015 of that; before it
@@ -82,24 +83,39 @@ def tag(smoke: Smoke) -> None:
 
 
 def contents(smoke: Smoke) -> None:
-    """It is smaller than 3 MB, and has the package, its types, the SDK, the command, licences."""
+    """Smaller than 3 MB, with the package, SDK, command and licences of this checkout."""
     expect(smoke.wheel.stat().st_size < 3_000_000, f"{smoke.wheel.stat().st_size} bytes")
     with zipfile.ZipFile(smoke.wheel) as opened:
         names = set(opened.namelist())
-    for name in (
-        "__init__.py",
-        "py.typed",
-        "runtime/__init__.py",
-        "lib/libpteron.so",
-        "lib/cmake/pteron/pteron-config.cmake",
-        "include/pteron/pteron.h",
-        "include/pteron/pteron.hpp",
-        "bin/pteron",
-        "share/doc/LICENSE",
-    ):
+        info = next(name.partition("/")[0] for name in names if ".dist-info/" in name)
+        for name, file in sources(info).items():
+            expect(name in names, f"there is no {name}")
+            expect(opened.read(name) == file.read_bytes(), f"{name} is not {file}")
+    for name in ("lib/libpteron.so", "bin/pteron", *(f"lib/cmake/pteron/{f}" for f in CMAKE)):
         expect(f"pteron/{name}" in names, f"there is no pteron/{name}")
     stray = [name for name in names if not re.match(r"pteron(-[^/]*\.dist-info)?/", name)]
     expect(not stray, f"stray files: {stray}")
+
+
+CMAKE = (
+    "pteron-config.cmake",
+    "pteron-config-version.cmake",
+    "pteron-targets.cmake",
+    "pteron-targets-release.cmake",
+)
+
+
+def sources(info: str) -> dict[str, Path]:
+    """What goes into a wheel as it is: names there, and the files of this checkout."""
+    found = {}
+    for folder, place in (("python/pteron", "pteron"), ("include", "pteron/include")):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in (".py", ".typed", ".h", ".hpp"):
+                found[f"{place}/{file.relative_to(ROOT / folder)}"] = file
+    for name in ("LICENSE", "NOTICE", "THIRD-PARTY-NOTICES.md"):
+        found[f"pteron/share/doc/{name}"] = ROOT / name
+        found[f"{info}/licenses/{name}"] = ROOT / name
+    return found
 
 
 def symbols(smoke: Smoke) -> None:
@@ -132,10 +148,13 @@ def runs_portable(smoke: Smoke) -> None:
 
 
 def command(smoke: Smoke) -> None:
-    """The pteron command on PATH runs a program."""
+    """The pteron command on PATH runs a program, and knows the extra."""
     file = smoke.plain.folder / "bin/pteron"
     done = run([file, "run", smoke.portable, "--json"], cwd="/", env={})
     expect(done.returncode == 0 and '"outputs"' in done.stdout, done.stderr or done.stdout)
+    done = run([file, "doctor"], cwd="/", env={})
+    said = done.stdout + done.stderr
+    expect('pip install "pteron[openvino]"' in said and "/openvino/libs" in said, said)
 
 
 def names_the_extra(smoke: Smoke) -> None:
@@ -175,7 +194,7 @@ def delegates(smoke: Smoke) -> None:
     found = smoke.extra.probe(f"runs={smoke.model},{smoke.arrays}")["runs"]
     for source in ("path", "memory"):
         here = found.get(source, {})
-        expect(here.get("operators", 0) >= 4 and here["int8"] >= 3, found)
+        expect(here.get("operators", 0) >= 4 and here.get("int8", 0) >= 3, found)
 
 
 def matches_eager(smoke: Smoke) -> None:

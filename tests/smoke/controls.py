@@ -155,14 +155,12 @@ def controls(smoke: Smoke) -> Iterator[tuple[str, Smoke, tuple[Check, ...]]]:
         with_files(smoke, "command", {"bin/pteron": lambda _: b"#!/bin/sh\nexit 1\n"}),
         (checks.command,),
     )
-    silent = with_files(
-        smoke, "silent", {"pteron/_openvino.py": replaced(b"def remedy() -> str:\n", SILENT)}
-    )
+    silent = with_files(smoke, "silent", {"pteron/_openvino.py": replaced(b"def remedy(", SILENT)})
     silent.__dict__["future"] = silent.plain
     yield "errors do not say what to do", silent, (checks.names_the_extra, checks.says_why)
 
 
-SILENT = b"def remedy() -> str:\n    return 'Sorry'\ndef unused() -> str:\n"
+SILENT = b"def remedy(option=''):\n    return 'Sorry'\ndef unused("
 
 
 def self_test(smoke: Smoke, report: Callable[[bool, str], None]) -> None:
