@@ -8,10 +8,20 @@ of older producers.
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
+from ctypes import (
+    POINTER,
+    c_int32,
+    c_int64,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    py_object,
+)
 from typing import Any
 
-from ._errors import ArgumentTypeError
+from ._errors import ArgumentTypeError, first_line
 from ._library import MAX_RANK
 
 # DLDeviceType: memory that the CPU reads.
@@ -65,6 +75,19 @@ class _DLTensor(ctypes.Structure):
     ]
 
 
+class _Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned, of DLPack 1: also lends what must not be written to."""
+
+    _fields_ = [
+        ("major", c_uint32),
+        ("minor", c_uint32),
+        ("manager", c_void_p),
+        ("deleter", c_void_p),
+        ("flags", c_uint64),
+        ("tensor", _DLTensor),
+    ]
+
+
 _is_valid = ctypes.pythonapi.PyCapsule_IsValid
 _is_valid.restype = ctypes.c_int
 _is_valid.argtypes = (py_object, ctypes.c_char_p)
@@ -104,20 +127,18 @@ def borrow(value: Any, name: str) -> Borrowed:
     try:
         device = int(value.__dlpack_device__()[0])
         on_cpu = device in (_CPU, _CUDA_HOST, _ROCM_HOST)
-        capsule = value.__dlpack__() if on_cpu else None
+        capsule = _capsule(value) if on_cpu else None
     except Exception as error:  # Whatever the other library raises.
-        why = (str(error).splitlines() or [type(error).__name__])[0]
+        why = first_line(error) or type(error).__name__
         raise ArgumentTypeError(f"{name}: the {kind} cannot be read: {why}") from error
     if not on_cpu:
         where = _DEVICES.get(device, f"device type {device} of DLPack")
         raise ArgumentTypeError(
             f"{name}: the {kind} is on {where}; copy it to the CPU first (x.cpu())"
         )
-    # DLManagedTensor begins with the tensor. The name is not changed to used_dltensor, so the
-    # capsule frees the tensor when it goes.
-    if not _is_valid(capsule, b"dltensor"):
+    tensor = _tensor(capsule)
+    if tensor is None:
         raise ArgumentTypeError(f"{name}: the {kind} gave no DLPack tensor")
-    tensor = _DLTensor.from_address(_get_pointer(capsule, b"dltensor"))
     code = _CODES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if code is None:
         raise ArgumentTypeError(
@@ -127,13 +148,39 @@ def borrow(value: Any, name: str) -> Borrowed:
     rank = tensor.ndim
     if not 0 <= rank <= MAX_RANK:
         raise ArgumentTypeError(f"{name}: {rank} dimensions, at most {MAX_RANK}")
+    if rank and not tensor.shape:
+        raise ArgumentTypeError(f"{name}: the {kind} has {rank} dimensions, but no sizes")
     shape = tuple(tensor.shape[:rank]) if rank else ()
     size = tensor.bits // 8
     if rank and tensor.strides:
         strides = tuple(stride * size for stride in tensor.strides[:rank])
     else:
         strides = dense_strides(shape, size)
-    return Borrowed((tensor.data or 0) + tensor.byte_offset, code, shape, strides, capsule)
+    address = (tensor.data or 0) + tensor.byte_offset
+    if not tensor.data and 0 not in shape:
+        raise ArgumentTypeError(f"{name}: the {kind} has no memory")
+    # What ctypes would cut to 64 bits.
+    if address >= 2**64 or not all(-(2**63) <= stride < 2**63 for stride in strides):
+        raise ArgumentTypeError(f"{name}: the {kind} leads further than memory can be")
+    return Borrowed(address, code, shape, strides, capsule)
+
+
+def _capsule(value: Any) -> Any:
+    try:
+        return value.__dlpack__(max_version=(1, 0))
+    except TypeError:  # It is older than DLPack 1.
+        return value.__dlpack__()
+
+
+def _tensor(capsule: Any) -> _DLTensor | None:
+    # The capsule is not renamed, as one is whose tensor is taken over: so it frees the tensor when
+    # it goes.
+    if _is_valid(capsule, b"dltensor"):  # DLManagedTensor, which begins with the tensor.
+        return _DLTensor.from_address(_get_pointer(capsule, b"dltensor"))
+    if _is_valid(capsule, b"dltensor_versioned"):
+        managed = _Versioned.from_address(_get_pointer(capsule, b"dltensor_versioned"))
+        return managed.tensor if managed.major == 1 else None  # Another one has another layout.
+    return None
 
 
 def dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -64,6 +64,15 @@ def numpy_dtype(code: int) -> np.dtype[Any] | None:
 def code_of(dtype: np.dtype[Any]) -> int | None:
     """ExecuTorch's number for a NumPy dtype in the machine's byte order, else None."""
     code = _CODES.get(dtype)
-    if code is None and dtype.kind == "V":  # ml_dtypes' kinds, and records.
-        code = next((c for c in _ML_DTYPES if numpy_dtype(c) == dtype), None)
-    return code
+    if code is not None:
+        return code
+    # Compared only where there is one: NumPy takes None for float64.
+    for code, own in ((number, numpy_dtype(number)) for number in _ML_DTYPES):
+        if own is not None and own == dtype:
+            return code
+    return None
+
+
+def is_ml_dtype(code: int) -> bool:
+    """Whether the dtype is one that NumPy has only by ml_dtypes."""
+    return code in _ML_DTYPES

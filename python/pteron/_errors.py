@@ -91,6 +91,11 @@ def take_error(status: int, pointer: c_void_p) -> Error:
     return _CLASSES.get(status, InternalError)(message)
 
 
+def first_line(error: Exception) -> str:
+    """The first line of another library's error that says something."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
 def call(name: str, *arguments: object) -> None:
     """Calls a function of the C interface that takes a pteron_error** last, and raises what it
     reports."""

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import ctypes
 import json
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ._dtypes import code_of
 from ._errors import (
     ArgumentError,
     ArgumentTypeError,
     BusyError,
+    CancelledError,
     call,
     call_for_text,
     take_error,
 )
 from ._handle import Closable, Handle, MethodHandle
 from ._library import TENSOR, CMethodOptions, CValue, library
-from ._options import text, whole_number
+from ._options import flag, text, whole_number
 from ._specs import Spec, read_specs
-from ._values import TensorSlot, describe, load_value, store_scalar, store_tensor, wrong_dtype
+from ._values import (
+    TensorSlot,
+    describe,
+    load_value,
+    plain_array,
+    store_scalar,
+    store_tensor,
+    wrong_dtype,
+)
 
 if TYPE_CHECKING:
+    from ._pool import Lent
     from ._program import Program
+
+T = TypeVar("T")
 
 _run = library.pteron_method_run
 _get_output = library.pteron_method_get_output
@@ -52,7 +64,9 @@ class Method(Closable):
     def __init__(
         self, program: Program, name: str | None, shares_state_with: Method | None, seed: int
     ) -> None:
-        self._lock = threading.Lock()
+        self._users: dict[object, None] = {}  # The first has the method, the others find it busy.
+        self._bound: tuple[Any, ...] | None = None  # What outputs may be bound to.
+        self.lent: Lent | None = None  # The call for which a pool lent it last.
         options = CMethodOptions(struct_size=ctypes.sizeof(CMethodOptions))
         options.seed = whole_number(seed, "seed")
         # State that is shared lives in the other method's memory too.
@@ -120,29 +134,55 @@ class Method(Closable):
         inputs, named: by position or by the names in `inputs`; a single dict does as well.
         out: an array, or a sequence of one for each output (None for those left to the method),
             that the outputs are written to: row-major, of their dtype and shape.
-        borrow: gives views of the method's own memory instead of copies; they hold until the method
-            runs again, and keep that memory when it is closed.
+        borrow: gives read-only views of the method's own memory instead of copies; they hold until
+            the method runs again, and keep that memory when it is closed.
 
         Raises ArgumentTypeError (a TypeError) for a wrong dtype or what is no array, ArgumentError
         (a ValueError) for a wrong shape or count, ExecutionError where a part of it fails.
         """
-        if not self._lock.acquire(False):
+        # As _alone, and faster.
+        users, me = self._users, object()
+        try:
+            users[me] = None
+            if len(users) > 1:
+                self._check_first(me)
+            return self._call(inputs, named, out, borrow)
+        finally:
+            users.pop(me, None)
+
+    def _alone(self, action: Callable[[Handle], T]) -> T:
+        """What `action` gives for the handle, while nothing else uses the method.
+
+        An interrupt, which is an exception of a signal's, may come after any call. So coming and
+        going are one step each, inside the `try`: else the method could stay busy for ever.
+        """
+        users, me = self._users, object()
+        try:
+            users[me] = None
+            self._check_first(me)
+            return action(self._open())
+        finally:
+            users.pop(me, None)
+
+    def _check_first(self, me: object) -> None:
+        users = list(self._users)
+        if users[0] is not me:
             raise BusyError(
                 f"{self._what} is in use by another thread; load one method a thread, "
                 "or call the program, which does"
             )
-        try:
-            return self._call(inputs, named, out, borrow)
-        finally:
-            self._lock.release()
 
     def _call(self, inputs: tuple[Any, ...], named: dict[str, Any], out: Any, borrow: bool) -> Any:
         handle = self._open()
+        if self._bound is not None:
+            self._unbind(handle)  # An interrupt came before the last call had.
+        if borrow is not False:
+            borrow = flag(borrow, "borrow")
         if named or (len(inputs) == 1 and isinstance(inputs[0], dict)):
             inputs = self._by_name(inputs, named)
         if len(inputs) != len(self._slots):
             raise self._wrong_count(len(inputs))
-        kept: list[object] = []
+        kept: list[object] = []  # Until the outputs are fetched: one may be an input.
         settled = self._settled
         for i, value in enumerate(inputs):
             dtype, shape, slot = self._usual[i]
@@ -161,13 +201,14 @@ class Method(Closable):
             else:
                 settled[i] = False
                 kept.append(self._store(i, value))
+        if self.lent is not None and self.lent.is_cancelled:
+            raise CancelledError("the run was cancelled before it began")
         if out is not None:
             return self._run_into(handle, out)
         error = c_void_p()
         status = _run(handle, self._values, len(inputs), ctypes.byref(error))
         if status:
             raise take_error(status, error)
-        del kept
         if len(self._outputs) == 1:
             return self._fetch(handle, 0, borrow)
         return tuple(self._fetch(handle, i, borrow) for i in range(len(self._outputs)))
@@ -196,29 +237,38 @@ class Method(Closable):
         return load_value(value, handle, not borrow)
 
     def _run_into(self, handle: c_void_p, out: Any) -> Any:
-        targets = [out] if len(self._outputs) == 1 and not isinstance(out, (list, tuple)) else out
-        if not isinstance(targets, Sequence) or len(targets) != len(self._outputs):
+        one = len(self._outputs) == 1 and not isinstance(out, (list, tuple))
+        # A tuple of our own, since the caller's sequence may change meanwhile.
+        targets = (out,) if one else tuple(out) if isinstance(out, Sequence) else ()
+        if len(targets) != len(self._outputs):
             raise ArgumentError(
                 f"out: {self._what} has {len(self._outputs)} outputs; "
                 "give an array, or None, for each"
             )
-        bound = []
+        slots = [
+            None if target is None else self._output_value(index, target)
+            for index, target in enumerate(targets)
+        ]
+        self._bound = targets
         try:
-            for index, target in enumerate(targets):
-                if target is not None:
-                    value = self._output_value(index, target)
-                    call("pteron_method_bind_output", handle, index, ctypes.byref(value.value))
-                    bound.append(index)
+            for index, slot in enumerate(slots):
+                if slot is not None:
+                    call("pteron_method_bind_output", handle, index, ctypes.byref(slot.value))
             call("pteron_method_run", handle, self._values, len(self._slots))
-            results = []
-            for index, target in enumerate(targets):
-                got = self._fetch_bound(handle, index, target)
-                results.append(got)
+            results = [
+                self._fetch_bound(handle, index, target) for index, target in enumerate(targets)
+            ]
         finally:
-            for index in bound:
-                library.pteron_method_bind_output(handle, index, None, None)
-                self._views[index] = (0, None)
+            self._unbind(handle)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _unbind(self, handle: c_void_p) -> None:
+        """Gives all outputs memory of the method's again. Where an interrupt ends it, the next call
+        begins with it, and until then `_bound` keeps what the method would write to."""
+        for index in range(len(self._outputs)):
+            library.pteron_method_bind_output(handle, index, None, None)
+            self._views[index] = (0, None)
+        self._bound = None
 
     def _output_value(self, index: int, target: Any) -> TensorSlot:
         spec = self._outputs[index]
@@ -227,7 +277,8 @@ class Method(Closable):
             raise ArgumentTypeError(f"{name} is {spec.kind}, which no array takes; give None")
         if not isinstance(target, np.ndarray):
             raise ArgumentTypeError(f"{name} is {describe(target)}, but a numpy.ndarray is wanted")
-        if target.dtype != spec.numpy_dtype:
+        target = plain_array(target, name)
+        if code_of(target.dtype) != spec.code:
             raise wrong_dtype(target, spec, name)
         if not target.flags.writeable or not target.flags.c_contiguous:
             raise ArgumentError(f"{name} must be writeable and row-major (C-contiguous)")
@@ -300,49 +351,24 @@ class Method(Closable):
 
     def reset_state(self) -> None:
         """Puts every buffer back to its initial value."""
-        with self._locked() as handle:
-            call("pteron_method_reset_state", handle)
+        self._alone(lambda handle: call("pteron_method_reset_state", handle))
 
     @property
     def execution(self) -> dict[str, Any]:
         """What runs each part, on which device, at which precision in force (docs/json.md)."""
-        with self._locked() as handle:
-            return _object(call_for_text("pteron_method_execution", handle))
+        return _object(self._alone(lambda handle: call_for_text("pteron_method_execution", handle)))
 
     @property
     def profile(self) -> dict[str, Any]:
         """Times of the last run by instruction and by OpenVINO's operators (docs/json.md). The
         program must have been loaded with profile=True."""
-        with self._locked() as handle:
-            return _object(call_for_text("pteron_method_profile", handle))
+        return _object(self._alone(lambda handle: call_for_text("pteron_method_profile", handle)))
 
     def __repr__(self) -> str:
         if self._handle is None:
             return f"<pteron.Method {self.name}, closed>"
         gives = ", ".join(str(spec) for spec in self._outputs)
         return f"<pteron.Method {self.name}({self._takes()}) -> {gives or 'nothing'}>"
-
-    def _locked(self) -> _Locked:
-        return _Locked(self)
-
-
-class _Locked:
-    """The method's handle, while nothing else uses it."""
-
-    def __init__(self, method: Method) -> None:
-        self._method = method
-
-    def __enter__(self) -> c_void_p:
-        if not self._method._lock.acquire(False):
-            raise BusyError(f"{self._method._what} is in use by another thread; wait for its run")
-        try:
-            return self._method._open()
-        except BaseException:
-            self._method._lock.release()
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        self._method._lock.release()
 
 
 class State(Mapping[str, Any]):
@@ -359,9 +385,9 @@ class State(Mapping[str, Any]):
 
     def __init__(self, method: Method) -> None:
         self._method = method
-        with method._locked() as handle:
-            count = library.pteron_method_state_count(handle)
-            self.specs = read_specs("pteron_method_state_spec", handle, count)
+        handle = method._open()
+        count = library.pteron_method_state_count(handle)
+        self.specs = read_specs("pteron_method_state_spec", handle, count)
         self._names = [spec.name for spec in self.specs]
 
     def _index(self, name: str) -> int:
@@ -371,17 +397,21 @@ class State(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         index = self._index(name)
-        value = CValue()
-        with self._method._locked() as handle:
+
+        def read(handle: Handle) -> Any:
+            value = CValue()
             call("pteron_method_get_state", handle, index, ctypes.byref(value))
             return load_value(value, None, True)
+
+        return self._method._alone(read)
 
     def __setitem__(self, name: str, array: Any) -> None:
         index = self._index(name)
         slot = TensorSlot(CValue())
         kept = store_tensor(slot, array, self.specs[index], f'state "{name}"')
-        with self._method._locked() as handle:
-            call("pteron_method_set_state", handle, index, ctypes.byref(slot.value))
+        self._method._alone(
+            lambda handle: call("pteron_method_set_state", handle, index, ctypes.byref(slot.value))
+        )
         del kept
 
     def __iter__(self) -> Any:

@@ -44,14 +44,16 @@ def _candidates(libs: str) -> list[tuple[int, str]]:
 
 
 def tell_library() -> None:
-    """Adds the installed OpenVINO to the places where the library looks; once a process. The empty
-    entry of sys.path, which is the current folder, is left out."""
+    """Adds the installed OpenVINO to the places where the library looks; once a process. Entries of
+    sys.path that are not absolute lead to wherever the current folder is, so they are left out."""
     global _told
     with _lock:
         if _told:
             return
         _told = True
-        found = installed_library([entry for entry in sys.path if entry])
+        # Some put a pathlib.Path there, which Python itself passes over.
+        entries = [entry for entry in sys.path if isinstance(entry, str) and os.path.isabs(entry)]
+        found = installed_library(entries)
         if found is not None:
             call("pteron_add_openvino_path", _utf8(found))
         else:

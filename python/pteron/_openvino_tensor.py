@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._dlpack import Borrowed
-from ._errors import ArgumentTypeError
+from ._errors import ArgumentTypeError, first_line
 
 # OpenVINO's names of element types to ExecuTorch's ScalarType. The view's dtype does not tell: for
 # bfloat16 it is float16, for 4 bits int8.
@@ -41,6 +41,6 @@ def borrow_openvino(value: Any, name: str) -> Borrowed:
     try:
         view = value.data
     except RuntimeError as error:
-        why = (str(error).splitlines() or ["it is not on the CPU"])[0]
+        why = first_line(error) or "it is not on the CPU"
         raise ArgumentTypeError(f"{name}: the openvino.Tensor cannot be read: {why}") from error
     return Borrowed(view.ctypes.data, _CODES[element], view.shape, view.strides, (value, view))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import numbers
 import operator
 import os
 from collections.abc import Iterable, Mapping
@@ -54,10 +55,11 @@ class Options(NamedTuple):
 def make_options(**given: Any) -> Options:
     """Options as a caller gives them."""
     raw: Any = Options(**given)
-    if raw.precision not in PRECISIONS:
-        raise ArgumentError(f'precision "{raw.precision}" is none of {", ".join(PRECISIONS)}')
-    if raw.hint not in HINTS:
-        raise ArgumentError(f'hint "{raw.hint}" is none of {", ".join(HINTS)}')
+    precision, hint = _string(raw.precision, "precision"), _string(raw.hint, "hint")
+    if precision not in PRECISIONS:
+        raise ArgumentError(f'precision "{precision}" is none of {", ".join(PRECISIONS)}')
+    if hint not in HINTS:
+        raise ArgumentError(f'hint "{hint}" is none of {", ".join(HINTS)}')
     one = isinstance(raw.weights, (str, bytes, os.PathLike))
     weights = (raw.weights,) if one else raw.weights
     if not isinstance(weights, Iterable):
@@ -65,19 +67,22 @@ def make_options(**given: Any) -> Options:
     config = {} if raw.config is None or raw.config == () else raw.config
     if not isinstance(config, Mapping):
         raise ArgumentTypeError('config is no dict of properties, such as {"NUM_STREAMS": 2}')
-    if not isinstance(raw.time_limit, (int, float)):
-        raise ArgumentTypeError(f"time_limit is {raw.time_limit!r}, but seconds are wanted")
     checked: Options = raw._replace(
+        precision=precision,
+        hint=hint,
         device=None if raw.device is None else _string(raw.device, "device"),
         threads=whole_number(raw.threads, "threads", 2**31),
-        weights=tuple(_path(path, "weights") for path in weights),
-        config=tuple((str(key), _property(value)) for key, value in config.items()),
-        openvino=None if raw.openvino is None else _path(raw.openvino, "openvino"),
-        cache_dir=None if raw.cache_dir is None else _path(raw.cache_dir, "cache_dir"),
-        copy_file=bool(raw.copy_file),
-        profile=bool(raw.profile),
+        # Absolute, so that a pickled program finds them from another folder.
+        weights=tuple(_absolute(path_text(path, "weights")) for path in weights),
+        config=tuple((_property(key), _property(value)) for key, value in config.items()),
+        openvino=None if raw.openvino is None else _library(path_text(raw.openvino, "openvino")),
+        cache_dir=None
+        if raw.cache_dir is None
+        else _absolute(path_text(raw.cache_dir, "cache_dir")),
+        copy_file=flag(raw.copy_file, "copy_file"),
+        profile=flag(raw.profile, "profile"),
         memory_limit=whole_number(raw.memory_limit, "memory_limit"),
-        time_limit=float(raw.time_limit),
+        time_limit=_seconds(raw.time_limit, "time_limit"),
         seed=whole_number(raw.seed, "seed"),
     )
     return checked
@@ -96,28 +101,59 @@ def whole_number(value: Any, name: str, end: int = 2**64) -> int:
 
 def text(value: Any, name: str) -> bytes:
     """A text as C takes it."""
-    if "\0" in _string(value, name):
-        raise ArgumentError(f"{name} is {value!r}, which holds a NUL character")
-    return str(value).encode("utf-8", "surrogateescape")
+    string = _string(value, name)
+    if "\0" in string:
+        raise ArgumentError(f"{name} is {string!r}, which holds a NUL character")
+    try:
+        return string.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{name} is {string!r}, which UTF-8 cannot tell") from None
+
+
+def flag(value: Any, name: str) -> bool:
+    """An option that is on or off."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"{name} is {value!r}, but True or False is wanted") from None
 
 
 def _string(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} is {value!r}, but a string is wanted")
-    return value
+    return str.__str__(value)  # A subclass, such as an enumeration, may tell something else.
 
 
-def _path(value: Any, name: str) -> str:
+def path_text(value: Any, name: str) -> str:
+    """A path as a plain string."""
     try:
-        return os.fsdecode(value)
+        return str.__str__(os.fsdecode(value))
     except TypeError:
         raise ArgumentTypeError(f"{name} is {value!r}, but a path is wanted") from None
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path else path
+
+
+def _library(path: str) -> str:
+    # A bare name is searched for by the system.
+    return _absolute(path) if os.path.dirname(path) or os.path.isdir(path) else path
+
+
+def _seconds(value: Any, name: str) -> float:
+    if not isinstance(value, numbers.Real):  # Which NumPy's numbers are too.
+        raise ArgumentTypeError(f"{name} is {value!r}, but seconds are wanted")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArgumentError(f"{name} is a number too large for a float") from None
 
 
 def _property(value: object) -> str:
     if isinstance(value, bool):
         return "YES" if value else "NO"
-    return str(value)
+    return str.__str__(value) if isinstance(value, str) else str(value)
 
 
 def _texts(values: Iterable[str], name: str) -> Any:

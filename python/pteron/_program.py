@@ -18,7 +18,7 @@ from ._errors import (
 from ._handle import Closable, ProgramHandle
 from ._library import library
 from ._method import Method
-from ._options import Options, make_options, text
+from ._options import Options, make_options, path_text, text
 from ._pool import Pool
 from ._specs import Spec
 from ._values import describe
@@ -106,21 +106,21 @@ class Program(Closable):
         handle = ProgramHandle()
         raw = options.to_c()
         if isinstance(source, (str, os.PathLike)):
-            path = os.fsdecode(source)
-            _open_file(path, raw, handle)
+            path = path_text(source, "a program")
+            _open(
+                "pteron_program_open",
+                (text(path, "a path"),),
+                raw,
+                handle,
+                (path, *options.weights),
+            )
             # Absolute, so that a pickled program is found from another folder.
             self._path = os.path.abspath(path)
         else:
             data = _bytes_of(source)
             # Not kept here, so the library copies what it needs.
             raw.copy_file = 1
-            call(
-                "pteron_program_open_memory",
-                data,
-                len(data),
-                ctypes.byref(raw),
-                ctypes.byref(handle),
-            )
+            _open("pteron_program_open_memory", (data, len(data)), raw, handle, options.weights)
         self._handle = handle
         self.method_names: tuple[str, ...] = tuple(
             library.pteron_program_method_name(handle, i).decode("utf-8", "replace")
@@ -132,8 +132,8 @@ class Program(Closable):
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Runs "forward", or the only method, from any thread. Arguments as of Method."""
-        with self._pool.lend(self.method) as method:
-            return method(*inputs, **named)
+        pool = self._pool
+        return pool.use(pool.lend(), self.method, lambda method: method(*inputs, **named))
 
     async def run_async(self, *inputs: Any, **named: Any) -> Any:
         """The same, while the event loop goes on. The inputs must stay as they are until then.
@@ -143,16 +143,16 @@ class Program(Closable):
         # Not imported before it is needed: it takes as long as all else here.
         import asyncio
 
-        lent = self._pool.lend(self.method)
+        pool = self._pool
+        lent = pool.lend()
 
         def run() -> Any:
-            with lent as method:
-                return method(*inputs, **named)
+            return pool.use(lent, self.method, lambda method: method(*inputs, **named))
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool.executor(), run)
+            return await asyncio.get_running_loop().run_in_executor(pool.executor(), run)
         except asyncio.CancelledError:
-            lent.cancel()
+            pool.cancel(lent)
             raise
 
     def method(
@@ -176,14 +176,12 @@ class Program(Closable):
     @property
     def inputs(self) -> tuple[Spec, ...]:
         """What calling the program takes."""
-        with self._pool.lend(self.method) as method:
-            return method.inputs
+        return self._pool.use(self._pool.lend(), self.method, lambda method: method.inputs)
 
     @property
     def outputs(self) -> tuple[Spec, ...]:
         """What calling the program gives."""
-        with self._pool.lend(self.method) as method:
-            return method.outputs
+        return self._pool.use(self._pool.lend(), self.method, lambda method: method.outputs)
 
     @property
     def info(self) -> dict[str, Any]:
@@ -228,11 +226,14 @@ class Program(Closable):
         return f"<table><caption>{title}</caption><tr>{heads}</tr>{''.join(rows)}</table>"
 
 
-def _open_file(path: str, raw: Any, handle: ProgramHandle) -> None:
+def _open(
+    function: str, source: tuple[Any, ...], raw: Any, handle: ProgramHandle, files: tuple[str, ...]
+) -> None:
+    """Opens a program that is read from `files`."""
     try:
-        call("pteron_program_open", text(path, "a path"), ctypes.byref(raw), ctypes.byref(handle))
+        call(function, *source, ctypes.byref(raw), ctypes.byref(handle))
     except FileError as error:
-        if not os.path.exists(path):
+        if not all(map(os.path.exists, files)):
             raise FileMissingError(*error.args) from None
         raise
 
@@ -249,7 +250,7 @@ def _bytes_of(source: Any) -> bytes:
         return source
     try:
         return memoryview(source).tobytes()
-    except TypeError:
+    except (TypeError, ValueError):
         raise ArgumentTypeError(
             f"a program is loaded from a path, bytes or a binary file, but got {describe(source)}"
         ) from None

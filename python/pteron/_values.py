@@ -27,6 +27,7 @@ from ._library import (
     CValue,
 )
 from ._openvino_tensor import borrow_openvino, is_openvino_tensor
+from ._options import text
 from ._specs import Spec
 
 Sizes = c_int64 * MAX_RANK
@@ -46,7 +47,7 @@ def describe(value: object) -> str:
 def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] | Borrowed:
     """An array that is NumPy's, or another library's through DLPack or the buffer protocol."""
     if isinstance(value, np.ndarray):
-        return value
+        return plain_array(value, name)
     if isinstance(value, np.generic):
         return np.asarray(value)
     if isinstance(value, type):  # Whose methods an array would have.
@@ -61,6 +62,17 @@ def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] |
         return np.asarray(memoryview(value))
     except (TypeError, ValueError):
         raise no_array(value, name, dtype) from None
+
+
+def plain_array(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """The same memory as NumPy itself sees it: a subclass may tell other strides."""
+    if type(array) is np.ndarray:
+        return array
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentTypeError(
+            f"{name} is a masked array, whose mask no program sees; give x.filled() or x.data"
+        )
+    return np.ndarray.view(array, np.ndarray)
 
 
 def no_array(value: object, name: str, dtype: str | None) -> ArgumentTypeError:
@@ -148,9 +160,9 @@ def store_scalar(raw: CValue, value: Any, spec: Spec, name: str) -> object:
     elif spec.kind == "bool" and isinstance(value, (bool, np.bool_)):
         raw.kind, raw.any.boolean = BOOL, int(value)
     elif spec.kind == "str" and isinstance(value, str):
-        text = value.encode()
-        raw.kind, raw.any.string = STRING, text
-        return text
+        encoded = text(value, name)
+        raw.kind, raw.any.string = STRING, encoded
+        return encoded
     elif spec.kind == "none" and value is None:
         raw.kind = NONE
     else:
@@ -174,7 +186,7 @@ class _Memory:
         self.owner = owner
         self.__array_interface__ = {
             "version": 3,
-            "data": (address, False),
+            "data": (address, True),  # Read-only.
             "shape": shape,
             "strides": strides,
             "typestr": dtype.str,
@@ -182,7 +194,7 @@ class _Memory:
 
 
 def view_of(tensor: CTensor, owner: object) -> np.ndarray[Any, Any]:
-    """A NumPy view of a pteron_tensor's memory, which keeps `owner` alive.
+    """A read-only NumPy view of a pteron_tensor's memory, which keeps `owner` alive.
 
     Without ml_dtypes, NumPy has no bfloat16: then the values come as float32, which holds them all,
     in an array of its own.
@@ -201,8 +213,10 @@ def view_of(tensor: CTensor, owner: object) -> np.ndarray[Any, Any]:
     if not tensor.data or 0 in shape:
         view = np.empty(shape, dtype)
     else:
-        view = np.asarray(_Memory(tensor.data, shape, strides, dtype, owner))
-        if view.dtype != dtype:  # ml_dtypes', which the interface cannot tell.
+        # The interface cannot tell ml_dtypes', so they come as numbers of their size.
+        raw = np.dtype(f"u{dtype.itemsize}") if _dtypes.is_ml_dtype(tensor.dtype) else dtype
+        view = np.asarray(_Memory(tensor.data, shape, strides, raw, owner))
+        if raw is not dtype:
             view = view.view(dtype)
     if widen:
         wide = view.astype(np.uint32)

@@ -9,6 +9,7 @@ import threading
 import time
 import unittest
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pteron
@@ -76,6 +77,43 @@ class Awaiting(PackageTestCase):
             asyncio.run(program.run_async(self.x))
         self.assertIsNone(program._pool._executor)
 
+    def test_the_loop_goes_on_while_the_first_method_loads(self) -> None:
+        program = pteron.load(LSTM)
+        load, go_on = program.method, threading.Event()
+
+        def slow() -> pteron.Method:
+            go_on.wait(20)
+            return load()
+
+        async def both() -> None:
+            first = asyncio.ensure_future(program.run_async(self.x))
+            await asyncio.sleep(0.05)
+            second = asyncio.ensure_future(program.run_async(self.x))
+            await asyncio.sleep(0.05)
+            second.cancel()
+            await asyncio.sleep(0.05)
+            go_on.set()
+            np.testing.assert_allclose(await first, self.y, atol=1e-5)
+
+        with mock.patch.object(program, "method", slow):
+            start = time.monotonic()
+            asyncio.run(both())
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_closing_on_a_thread_of_the_programs_own_waits_for_nothing(self) -> None:
+        program = pteron.load(LSTM)
+        test = self
+
+        class Closes:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                program.close()
+                return test.x
+
+        y = asyncio.run(program.run_async(Closes()))
+        np.testing.assert_allclose(y, self.y, atol=1e-5)
+        with self.raises(pteron.ClosedError):
+            program(self.x)
+
 
 class Cancelling(PackageTestCase):
     def setUp(self) -> None:
@@ -108,10 +146,33 @@ class Cancelling(PackageTestCase):
 
         self.assertLess(asyncio.run(cancel()), enough)
 
+    def test_a_run_whose_inputs_are_still_read_never_begins(self) -> None:
+        program = pteron.load(MODELS.parent / "peer/counter.pte")
+        x = np.ones((2, 2), "float32")
+        began, go_on = threading.Event(), threading.Event()
+
+        class Slow:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                began.set()
+                go_on.wait(20)
+                return x
+
+        async def cancel() -> None:
+            task = asyncio.ensure_future(program.run_async(Slow()))
+            while not began.is_set():
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            go_on.set()
+            # The counter's first run that there was.
+            np.testing.assert_array_equal(await program.run_async(x), x + 1)
+
+        asyncio.run(cancel())
+
     def test_the_run_that_goes_on_is_ended_and_no_other(self) -> None:
         ends: list[str] = []
         method = self.program.method()
-        take = self.program._pool.take
         began = threading.Event()
 
         class Slow:
@@ -128,7 +189,7 @@ class Cancelling(PackageTestCase):
                 ends.append("cancelled" if self.cancelled.wait(30) else "not cancelled")
 
         slow = Slow()
-        self.program._pool.take = lambda load: slow  # type: ignore[assignment, return-value]
+        self.program._pool._methods[:] = [slow]  # type: ignore[list-item]
 
         async def cancel() -> None:
             task = asyncio.ensure_future(self.program.run_async(self.sound))
@@ -139,7 +200,6 @@ class Cancelling(PackageTestCase):
                 await task
 
         asyncio.run(cancel())
-        self.program._pool.take = take  # type: ignore[method-assign]
         self.program.close()
         self.assertEqual(ends, ["cancelled"])
         method(self.sound)

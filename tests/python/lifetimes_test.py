@@ -10,12 +10,16 @@ import time
 import tracemalloc
 import unittest
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import pteron
 from package_case import GOLDEN, LSTM, MODELS, PackageTestCase, Tensor, resident_kb
+from pteron import _method
+from pteron._errors import call
 from pteron.runtime import Runtime
 
 
@@ -172,6 +176,58 @@ class Going(PackageTestCase):
             seen = weakref.ref(x)
             del x
             self.assertIsNone(seen())
+
+    def test_inputs_live_until_the_outputs_are_fetched(self) -> None:
+        method = pteron.load(LSTM).method()
+        fetch, alive = method._fetch, []
+
+        class Lends:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                self.made = weakref.ref(made := test.x.copy())
+                return made
+
+        test, lent = self, Lends()
+
+        def watch(*arguments: Any) -> Any:
+            alive.append(lent.made() is not None)
+            return fetch(*arguments)
+
+        with mock.patch.object(method, "_fetch", watch):
+            method(lent)
+        self.assertEqual((alive, lent.made()), ([True], None))
+
+    def test_targets_live_until_the_run_is_over(self) -> None:
+        made: list[weakref.ref[np.ndarray]] = []
+        method = pteron.load(MODELS / "pnet_portable.pte").method()
+        shapes = [spec.shape or () for spec in method.outputs]
+
+        class Makes(Sequence[Any]):
+            """Makes its arrays when it is asked for them, and keeps none."""
+
+            def __len__(self) -> int:
+                return len(shapes)
+
+            def __getitem__(self, index: Any) -> Any:
+                if index >= len(shapes):
+                    raise IndexError
+                array = np.zeros(shapes[index], "float32")
+                made.append(weakref.ref(array))
+                return array
+
+        x = np.ones(method.inputs[0].shape or (), "float32")
+        want = method(x)
+        alive: list[bool] = []
+
+        def watch(name: str, *arguments: Any) -> None:
+            if name == "pteron_method_run":
+                alive.extend(ref() is not None for ref in made)
+            call(name, *arguments)
+
+        with mock.patch.object(_method, "call", watch):
+            outputs = method(x, out=Makes())
+        self.assertEqual(alive, [True] * len(shapes))
+        for y, wanted in zip(outputs, want, strict=True):
+            np.testing.assert_array_equal(y, wanted)
 
     def test_a_capsule_is_given_back_after_the_run(self) -> None:
         given: list[weakref.ref[object]] = []

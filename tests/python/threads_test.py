@@ -22,12 +22,33 @@ from package_case import GOLDEN, LSTM, MODELS, PackageTestCase, resident_kb
 class Sharing(PackageTestCase):
     def test_a_method_in_use_is_busy_and_a_program_takes_another(self) -> None:
         method = pteron.load(LSTM).method()
-        with method._lock:
-            with self.raises(pteron.BusyError, "load one method a thread"):
-                method(self.x)
-            with self.raises(RuntimeError, "in use"):
-                method.reset_state()
+        test = self
+
+        class Uses:
+            """An input that is made while the call goes on."""
+
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                with test.raises(pteron.BusyError, "load one method a thread"):
+                    method(test.x)
+                with test.raises(RuntimeError, "in use"):
+                    method.reset_state()
+                return test.x
+
+        np.testing.assert_allclose(method(Uses()), self.y, atol=1e-5)
         np.testing.assert_allclose(method(self.x), self.y, atol=1e-5)
+
+    def test_an_input_that_calls_its_program_waits_for_nothing_that_it_has_itself(self) -> None:
+        program = pteron.load(MODELS.parent / "peer/counter.pte")
+        x = np.ones((2, 2), "float32")
+
+        class Calls:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                program(x)
+                return x
+
+        with self.raises(pteron.BusyError, "called by an input of its own"):
+            program(Calls())
+        np.testing.assert_array_equal(program(x), x + 1)
 
     def test_sixteen_threads_get_their_own_results(self) -> None:
         program = pteron.load(LSTM, threads=1)
@@ -43,7 +64,7 @@ class Sharing(PackageTestCase):
         with ThreadPoolExecutor(16) as threads:
             list(threads.map(work, range(16)))
         self.assertEqual(errors, [])
-        self.assertLessEqual(program._pool._made, len(os.sched_getaffinity(0)))
+        self.assertLessEqual(len(program._pool._methods), len(os.sched_getaffinity(0)))
 
     def test_ten_thousand_calls_do_not_grow(self) -> None:
         program = pteron.load(GOLDEN / "extra__mlp/model.pte", threads=1)
@@ -67,7 +88,7 @@ class Sharing(PackageTestCase):
         for _ in range(50):
             with self.raises(ValueError):
                 program(self.x[:1])
-        self.assertEqual(program._pool._made, 1)
+        self.assertEqual(len(program._pool._methods), 1)
         np.testing.assert_allclose(program(self.x), self.y, atol=1e-5)
 
     def test_runs_are_awaited(self) -> None:
