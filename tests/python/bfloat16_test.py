@@ -4,6 +4,7 @@
 usage: bfloat16_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
 """
 
+import ctypes
 import sys
 import unittest
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 import pteron
 from package_case import GOLDEN, PackageTestCase, Tensor
 from pteron import _dtypes
+from pteron._library import CTensor
+from pteron._values import view_of
 
 CASE = GOLDEN / "extra__bf16_add"
 
@@ -63,10 +66,12 @@ class Bfloat16Alone(Bfloat16TestCase):
             with self.raises(TypeError, str(wrong.dtype), "bfloat16", "ml_dtypes", "PyTorch"):
                 self.method(wrong, wrong)
 
-    def test_a_view_of_no_dimensions_is_an_array(self) -> None:
-        from pteron._library import CTensor
-        from pteron._values import view_of
+    def test_no_other_dtype_is_taken_for_the_outputs(self) -> None:
+        for wrong in ("float64", "uint16", "float32"):
+            with self.raises(TypeError, wrong, "bfloat16", "ml_dtypes"):
+                self.method(*self.lent(*self.bits), out=np.zeros((4, 5), wrong))
 
+    def test_a_view_of_no_dimensions_is_an_array(self) -> None:
         bits = np.array(0x3FC0, np.uint16)
         one = view_of(CTensor(data=bits.ctypes.data, rank=0, dtype=_dtypes.BFLOAT16), None)
         self.assertIsInstance(one, np.ndarray)
@@ -96,6 +101,19 @@ class Bfloat16WithMlDtypes(Bfloat16TestCase):
     def test_other_dtypes_are_refused_with_the_remedy(self) -> None:
         with self.raises(TypeError, "float32", '.astype("bfloat16")'):
             self.method(*map(wide, self.bits))
+
+    def test_all_of_its_dtypes_are_known_and_come_out(self) -> None:
+        bits = np.array([[0x38, 0x3C, 0x40]], np.uint8)
+        shape = (ctypes.c_int64 * 2)(1, 3)
+        for code in (23, 24, 25, 26):
+            dtype = _dtypes.numpy_dtype(code)
+            assert dtype is not None
+            self.assertEqual(_dtypes.code_of(dtype), code)
+            view = view_of(CTensor(bits.ctypes.data, shape, None, 2, code), None)
+            self.assertEqual(view.dtype, dtype)
+            np.testing.assert_array_equal(view.view(np.uint8), bits)
+        for other in ("float64", "V1", "datetime64[s]", [("a", "f4")]):
+            self.assertEqual(_dtypes.code_of(np.dtype(other)), 7 if other == "float64" else None)
 
 
 if __name__ == "__main__":

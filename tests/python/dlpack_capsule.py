@@ -1,7 +1,7 @@
 """Makes DLPack capsules of any type and device, as other libraries give them."""
 
 import ctypes
-from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
+from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,17 @@ class Managed(ctypes.Structure):
     _fields_ = (("tensor", Tensor), ("context", c_void_p), ("deleter", c_void_p))
 
 
+class Versioned(ctypes.Structure):
+    _fields_ = (
+        ("major", c_uint32),
+        ("minor", c_uint32),
+        ("context", c_void_p),
+        ("deleter", c_void_p),
+        ("flags", c_uint64),
+        ("tensor", Tensor),
+    )
+
+
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype = py_object
 _new.argtypes = (c_void_p, ctypes.c_char_p, c_void_p)
@@ -45,3 +56,15 @@ def capsule(array: np.ndarray, code: int, bits: int, lanes: int = 1, offset: int
     )
     _kept.append((array, shape, strides, managed))
     return _new(ctypes.addressof(managed), b"dltensor", None)
+
+
+def broken_capsule(array: np.ndarray, version: int = 0, **fields: Any) -> Any:
+    """A capsule of float32 that is DLPack's of this version, with other values in its fields."""
+    shape = (c_int64 * max(array.ndim, 1))(*array.shape)
+    tensor = Tensor(array.ctypes.data, 1, 0, array.ndim, 2, 32, 1, shape, None, 0)
+    for name, value in fields.items():
+        setattr(tensor, name, value)
+    managed = Versioned(version, 0, None, None, 1, tensor) if version else Managed(tensor)
+    _kept.append((array, shape, fields, managed))
+    kind = b"dltensor_versioned" if version else b"dltensor"
+    return _new(ctypes.addressof(managed), kind, None)

@@ -8,6 +8,7 @@ import os
 import pickle
 import shutil
 import unittest
+from pathlib import Path
 
 import numpy as np
 import pteron
@@ -50,6 +51,23 @@ class Loading(PackageTestCase):
         self.assertEqual(copy._options, program._options)
         with self.raises(TypeError, "loaded from bytes"):
             pickle.dumps(pteron.load(LSTM.read_bytes()))
+
+    def test_a_pickled_program_finds_its_files_from_another_folder(self) -> None:
+        here = Path.cwd()
+        self.addCleanup(os.chdir, here)
+        case = next(p for p in sorted(GOLDEN.iterdir()) if any(p.glob("*.ptd")))
+        os.chdir(case)
+        weights = next(iter(Path().glob("*.ptd")))
+        program = pteron.load(
+            "model.pte", weights=weights, cache_dir="cache", openvino=Path("libs") / "x.so"
+        )
+        bare = pteron.load("model.pte", openvino="libopenvino_c.so")
+        os.chdir("/")
+        copy = pickle.loads(pickle.dumps(program))
+        copy.method()
+        self.assertEqual(copy._options.cache_dir, str(case / "cache"))
+        self.assertEqual(copy._options.openvino, str(case / "libs/x.so"))
+        self.assertEqual(bare._options.openvino, "libopenvino_c.so")
 
 
 if __name__ == "__main__":

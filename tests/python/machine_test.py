@@ -57,11 +57,12 @@ class Machine(PackageTestCase):
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: openvino\nVersion: 2025.4.1\n")
         shutil.copy(FAKES / "good/libopenvino_c.so.2541", libs)
-        done = self.run_python(
-            f"import os; os.chdir({str(self.folder)!r})\n"
-            "import pteron, json; print(json.dumps(pteron.doctor()))"
-        )
-        self.assertNotIn(str(self.folder), done.stdout)
+        for entry in ("", ".", "../" + self.folder.name):
+            done = self.run_python(
+                f"import os, sys; os.chdir({str(self.folder)!r}); sys.path.append({entry!r})\n"
+                "import pteron, json; print(json.dumps(pteron.doctor()))"
+            )
+            self.assertNotIn(str(self.folder), done.stdout)
 
     def test_a_delegated_program_runs_and_says_where(self) -> None:
         if OPENVINO is None:

@@ -5,6 +5,7 @@ with what to do.
 usage: wrong_use_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
 """
 
+import enum
 import gc
 import io
 import unittest
@@ -52,6 +53,16 @@ class WrongSources(PackageTestCase):
             for load in loads:
                 with self.raises(TypeError, "binary file", f"got {text}"):
                     load(source)
+
+    def test_what_lends_no_bytes_is_a_type_error(self) -> None:
+        released = memoryview(b"abc")
+        released.release()
+        for source in (np.array(["2020"], "M8[D]"), released):
+            with self.raises(TypeError, "binary file"):
+                pteron.load(source)
+
+    def test_a_path_that_no_file_can_have_says_so(self) -> None:
+        self.check("\ud800", ValueError, "UTF-8")
 
     def test_bytes_that_change_after_loading_change_nothing(self) -> None:
         data = bytearray(LSTM.read_bytes())
@@ -192,6 +203,14 @@ class WrongOptions(PackageTestCase):
             ({"time_limit": "1"}, TypeError, "seconds"),
             ({"time_limit": -1}, ValueError, "time_limit"),
             ({"time_limit": float("nan")}, ValueError, "time_limit"),
+            ({"precision": []}, TypeError, "precision is [], but a string"),
+            ({"hint": {}}, TypeError, "hint is {}, but a string"),
+            ({"time_limit": 10**400}, ValueError, "time_limit is a number too large"),
+            ({"device": "\ud800"}, ValueError, "UTF-8"),
+            ({"copy_file": np.zeros(3)}, TypeError, "copy_file is "),
+            ({"profile": np.zeros(3)}, TypeError, "profile is "),
+            ({"weights": "none.ptd"}, FileNotFoundError, "none.ptd"),
+            ({"weights": [LSTM.parent]}, OSError, str(LSTM.parent)),
             ({"seed": 2**64}, ValueError, "seed is 18446744073709551616"),
         ]
         for options, kind, part in cases:
@@ -199,6 +218,43 @@ class WrongOptions(PackageTestCase):
                 pteron.load(LSTM, **options)
         with self.assertRaisesRegex(TypeError, "devices"):
             pteron.load(LSTM, devices="CPU")  # type: ignore[call-arg]
+
+    def test_numbers_of_numpy_and_borrow_that_is_neither(self) -> None:
+        program = pteron.load(LSTM, time_limit=np.float32(100))
+        np.testing.assert_allclose(program(self.x), self.y, atol=1e-5)
+        with self.raises(TypeError, "borrow is "):
+            program(self.x, borrow=np.zeros(2))
+
+    def test_only_a_missing_file_is_said_to_be_missing(self) -> None:
+        try:
+            pteron.load(LSTM, weights=LSTM.parent)
+        except pteron.FileError as error:
+            self.assertNotIsInstance(error, FileNotFoundError)
+        with self.raises(FileNotFoundError, "none.ptd"):
+            pteron.load(LSTM.read_bytes(), weights="none.ptd")
+
+    def test_texts_that_tell_something_else_are_taken_for_what_they_are(self) -> None:
+        class Choice(str, enum.Enum):
+            F32 = "f32"
+            LATENCY = "latency"
+            NONE = "none"
+
+        class Tells(str):
+            __slots__ = ()
+
+            def __str__(self) -> str:
+                return "forward\0x"
+
+        program = pteron.load(
+            LSTM,
+            precision=Choice.F32,
+            hint=Choice.LATENCY,
+            device=Choice.NONE,
+            config={Choice.NONE: Choice.F32},
+        )
+        self.assertEqual(program._options.device, "none")
+        self.assertEqual(program._options.config, (("none", "f32"),))
+        self.assertEqual(program.method(Tells("forward")).inputs[0].name, "input0")
 
     def test_methods(self) -> None:
         program = pteron.load(LSTM)
