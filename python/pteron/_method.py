@@ -279,7 +279,7 @@ class Method(Closable):
             raise ArgumentTypeError(f"{name} is {describe(target)}, but a numpy.ndarray is wanted")
         target = plain_array(target, name)
         if code_of(target.dtype) != spec.code:
-            raise wrong_dtype(target, spec, name)
+            raise wrong_dtype(target, spec, name, is_output=True)
         if not target.flags.writeable or not target.flags.c_contiguous:
             raise ArgumentError(f"{name} must be writeable and row-major (C-contiguous)")
         slot = TensorSlot(CValue())

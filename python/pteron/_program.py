@@ -165,7 +165,8 @@ class Program(Closable):
         """Loads a method; None: "forward", or the only one. Compiled models and weights are the
         program's, so that a second one costs its own memory only.
 
-        shares_state_with: a method of this program whose mutable buffers this one uses too.
+        shares_state_with: a method of this program. Those of its mutable buffers that the program
+            was exported to share (in memory of id 2 and up) are used by both; others are not.
         seed: of random operators.
 
         Raises MissingError naming all operators and delegates that are missing, and where OpenVINO

@@ -76,10 +76,10 @@ def plain_array(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
 
 
 def no_array(value: object, name: str, dtype: str | None) -> ArgumentTypeError:
-    return ArgumentTypeError(
-        f"{name} is {describe(value)}, but an array is wanted; "
-        f'give numpy.asarray(x, dtype="{dtype}"), or a tensor of PyTorch or JAX'
-    )
+    remedy = f'give numpy.asarray(x, dtype="{dtype}"), or a tensor of PyTorch or JAX'
+    if isinstance(value, (list, tuple)) and any(hasattr(item, "shape") for item in value):
+        remedy = "give the arrays in it as arguments of their own: program(*inputs)"
+    return ArgumentTypeError(f"{name} is {describe(value)}, but an array is wanted; {remedy}")
 
 
 class TensorSlot:
@@ -133,17 +133,20 @@ def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
     return array
 
 
-def wrong_dtype(array: Any, spec: Spec, name: str) -> ArgumentTypeError:
+def wrong_dtype(array: Any, spec: Spec, name: str, is_output: bool = False) -> ArgumentTypeError:
     if isinstance(array, Borrowed):
         got, remedy = _dtypes.name_of(array.code), f"convert it to {spec.dtype}"
     else:
-        got, remedy = str(array.dtype), f'convert it with .astype("{spec.dtype}")'
+        got, remedy = str(array.dtype), f'give numpy.asarray(x, dtype="{spec.dtype}")'
         if array.dtype.byteorder not in "=|":
             got += f" in {'big' if array.dtype.byteorder == '>' else 'little'}-endian order"
     if spec.numpy_dtype is None:
         remedy = f"install ml_dtypes, which gives NumPy {spec.dtype}, or give a tensor of PyTorch"
+    elif is_output:
+        remedy = f"give an array of {spec.dtype} to be written to, or leave out away"
+    verb = "gives" if is_output else "takes"
     sizes = str(spec).partition(": ")[2]
-    return ArgumentTypeError(f"{name}: dtype {got}, but the method takes {sizes}; {remedy}")
+    return ArgumentTypeError(f"{name}: dtype {got}, but the method {verb} {sizes}; {remedy}")
 
 
 def store_scalar(raw: CValue, value: Any, spec: Spec, name: str) -> object:

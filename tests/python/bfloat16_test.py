@@ -99,7 +99,7 @@ class Bfloat16WithMlDtypes(Bfloat16TestCase):
         np.testing.assert_array_equal(target.astype(np.float32), self.sum)
 
     def test_other_dtypes_are_refused_with_the_remedy(self) -> None:
-        with self.raises(TypeError, "float32", '.astype("bfloat16")'):
+        with self.raises(TypeError, "float32", 'dtype="bfloat16"'):
             self.method(*map(wide, self.bits))
 
     def test_all_of_its_dtypes_are_known_and_come_out(self) -> None:

@@ -92,7 +92,7 @@ class Running(PackageTestCase):
         np.testing.assert_array_equal(out, kept)
         np.testing.assert_allclose(method(self.x), self.y, atol=1e-5)
         for wrong, part in (
-            (out.astype("float64"), "dtype float64"),
+            (out.astype("float64"), "give an array of float32"),
             (np.empty((2, 6, 14), "float32")[:, :, ::2], "row-major"),
             (out[:1], "shape"),
             ([], "for each"),

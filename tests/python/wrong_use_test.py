@@ -92,8 +92,10 @@ class WrongInputs(PackageTestCase):
         np.testing.assert_allclose(self.method(self.x), self.y, atol=1e-5)
 
     def test_dtypes(self) -> None:
-        self.check(self.x.astype("int32"), TypeError, "int32", "takes int64", '.astype("int64")')
-        self.check(self.x.astype(">i8"), TypeError, "big-endian", '.astype("int64")')
+        self.check(
+            self.x.astype("int32"), TypeError, "int32", "takes int64", 'asarray(x, dtype="int64")'
+        )
+        self.check(self.x.astype(">i8"), TypeError, "big-endian", 'dtype="int64"')
         self.check(self.x.astype(object), TypeError, "object")
         self.check(self.x.astype("datetime64[s]"), TypeError, "datetime64")
         self.check(Tensor(self.x.astype("int32")), TypeError, "int32", "convert it to int64")
@@ -113,6 +115,8 @@ class WrongInputs(PackageTestCase):
             (np.ndarray, "a type"),
         ):
             self.check(value, TypeError, f'input 0 ("input0") is {text}', "numpy.asarray")
+        for inputs in ([self.x], (self.x,)):
+            self.check(inputs, TypeError, "program(*inputs)")
 
     def test_tensors_on_other_devices(self) -> None:
         for device, where in ((2, "a CUDA device"), (14, "a oneAPI device"), (99, "type 99")):
