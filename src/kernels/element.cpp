@@ -141,6 +141,12 @@ void load(DType dtype, const void* data, int64_t offset, int64_t stride, int64_t
   } else if (dtype == DType::BFloat16) {
     const auto* in = static_cast<const uint16_t*>(data) + offset;
     for (int64_t i = 0; i < n; ++i) out[i] = number_cast<C>(bfloat_to_float(in[i * stride]));
+  } else if (std::is_same_v<C, float> && stride == 1 && dtype == DType::Int8) {
+    vector_functions().from_int8(static_cast<const int8_t*>(data) + offset,
+                                 reinterpret_cast<float*>(out), n);
+  } else if (std::is_same_v<C, float> && stride == 1 && dtype == DType::UInt8) {
+    vector_functions().from_uint8(static_cast<const uint8_t*>(data) + offset,
+                                  reinterpret_cast<float*>(out), n);
   } else {
     with_stored(dtype, [&](auto type) {
       using T = decltype(type);

@@ -188,6 +188,20 @@ TEST_P(Vector, AMaximumIsNanWhereverOneIs) {
   }
 }
 
+TEST_P(Vector, BytesBecomeTheSameFloats) {
+  std::vector<uint8_t> bytes(256);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+  for (const size_t n : {1, 17, 256}) {
+    const auto in = exact(std::vector<uint8_t>(bytes.end() - static_cast<long>(n), bytes.end()));
+    const auto out = std::make_unique<float[]>(n);
+    functions().from_uint8(in.get(), out.get(), static_cast<int64_t>(n));
+    for (size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], static_cast<float>(in[i]));
+    const auto* as_signed = reinterpret_cast<const int8_t*>(in.get());
+    functions().from_int8(as_signed, out.get(), static_cast<int64_t>(n));
+    for (size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], static_cast<float>(as_signed[i]));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sets, Vector, testing::Values("sse2", "avx2", "avx512"),
                          [](const auto& set) { return std::string(set.param); });
 

@@ -320,6 +320,14 @@ struct Rows {
     return xsimd::hadd(sums) + last;
   }
 
+  // Plain loops, which the compiler makes vectors of.
+  static void from_int8(const int8_t* in, float* out, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]);
+  }
+  static void from_uint8(const uint8_t* in, float* out, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]);
+  }
+
   // The instructions for float16 came with AVX2's CPUs; xsimd has none.
   static void from_half(const uint16_t* in, float* out, int64_t n) {
     int64_t i = 0;
@@ -388,6 +396,8 @@ constexpr VectorFunctions make_functions(std::string_view name) {
           R::template extreme<true>,
           R::template extreme<false>,
           R::exp_sum,
+          R::from_int8,
+          R::from_uint8,
           R::from_half,
           R::to_half,
           fourier_functions<float, Arch>(),

@@ -47,6 +47,8 @@ struct VectorFunctions {
   float (*minimum)(const float* in, int64_t n);  // The same.
   // out[i] = exp(in[i] - shift); returns their sum.
   float (*exp_sum)(const float* in, float shift, float* out, int64_t n);
+  void (*from_int8)(const int8_t* in, float* out, int64_t n);
+  void (*from_uint8)(const uint8_t* in, float* out, int64_t n);
   // float16, as its bits, to float and back (to the nearest, ties to even).
   void (*from_half)(const uint16_t* in, float* out, int64_t n);
   void (*to_half)(const float* in, uint16_t* out, int64_t n);
