@@ -113,7 +113,7 @@ struct Fourier {
   template <typename W, int... J>
   static void run(Lines<T> from, int64_t part, Lines<T> to, int64_t s, int64_t begin, int64_t end,
                   const Complex<T> (&factors)[sizeof...(J)], std::integer_sequence<int, J...>) {
-    constexpr int64_t kStep = sizeof(W) / sizeof(T);
+    constexpr int64_t kStep = std::is_same_v<W, T> ? 1 : kLanes<T, Arch>;
     const Complex<W> by[] = {{W(factors[J].real), W(factors[J].imaginary)}...};
     for (int64_t q = begin; q < end; q += kStep) {
       Complex<W> x[sizeof...(J) + 1] = {get<W>(moved(from, q)),
@@ -145,7 +145,7 @@ struct Fourier {
   template <typename W>
   static void untangle_some(Lines<T> row, Lines<T> mirrored, int64_t begin, int64_t end,
                             Lines<T> left, Lines<T> right) {
-    constexpr int64_t kStep = sizeof(W) / sizeof(T);
+    constexpr int64_t kStep = std::is_same_v<W, T> ? 1 : kLanes<T, Arch>;
     const W half(T(0.5));
     for (int64_t i = begin; i < end; i += kStep) {
       const Complex<W> x = get<W>(moved(row, i)) * half;
@@ -164,7 +164,7 @@ struct Fourier {
   template <typename W>
   static void tangle_some(Lines<T> left, Lines<T> right, int64_t begin, int64_t end, Lines<T> row,
                           Lines<T> mirrored) {
-    constexpr int64_t kStep = sizeof(W) / sizeof(T);
+    constexpr int64_t kStep = std::is_same_v<W, T> ? 1 : kLanes<T, Arch>;
     for (int64_t i = begin; i < end; i += kStep) {
       const Complex<W> x = get<W>(moved(left, i));
       const Complex<W> y = get<W>(moved(right, i));
