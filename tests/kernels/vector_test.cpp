@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <random>
+#include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "kernels/vector/functions.h"
@@ -200,6 +205,22 @@ TEST_P(Vector, BytesBecomeTheSameFloats) {
     functions().from_int8(as_signed, out.get(), static_cast<int64_t>(n));
     for (size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], static_cast<float>(as_signed[i]));
   }
+}
+
+// Whatever compiler built this: one whose library knows no CPU cost a factor of four.
+TEST(ChooseVectors, TakesWhatTheSystemSaysTheCpuHas) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line) && line.rfind("flags", 0) != 0) {
+  }
+  if (line.rfind("flags", 0) != 0) GTEST_SKIP() << "no flags in /proc/cpuinfo";
+  std::istringstream words(line);
+  const std::set<std::string> flags(std::istream_iterator<std::string>(words), {});
+  const bool avx2 = flags.count("avx2") && flags.count("fma") && flags.count("f16c");
+  const bool avx512 = avx2 && flags.count("avx512f") && flags.count("avx512bw") &&
+                      flags.count("avx512cd") && flags.count("avx512dq");
+  EXPECT_EQ(vector_functions("avx2") != nullptr, avx2);
+  EXPECT_EQ(vector_functions("avx512") != nullptr, avx512);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sets, Vector, testing::Values("sse2", "avx2", "avx512"),

@@ -1,3 +1,7 @@
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#include <cpuid.h>
+#endif
+
 #include "base/environment.h"
 #include "kernels/vector/tables.h"
 
@@ -5,13 +9,40 @@ namespace pteron {
 namespace {
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+// What cpuid and xgetbv say, by Intel's manual (volume 2, CPUID; volume 1, chapter 14): the CPU has
+// the instructions, and the system keeps the registers. __builtin_cpu_supports asks a library of
+// the compiler's, and zig's knows no CPU.
+struct Cpu {
+  unsigned leaf1_ecx = 0;
+  unsigned leaf7_ebx = 0;
+  unsigned kept = 0;  // XCR0: the registers that the system keeps.
+
+  Cpu() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d) != 0) leaf1_ecx = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) leaf7_ebx = b;
+    constexpr unsigned kOsxsave = 1U << 27;
+    if ((leaf1_ecx & kOsxsave) != 0) {
+      unsigned high = 0;
+      __asm__ volatile("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+    }
+  }
+};
+bool has_all(unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; }
+
 bool runs_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("f16c");
+  constexpr unsigned kFma = 1U << 12, kAvx = 1U << 28, kF16c = 1U << 29, kAvx2 = 1U << 5;
+  constexpr unsigned kXmmYmm = 0x06;
+  const Cpu cpu;
+  return has_all(cpu.leaf1_ecx, kFma | kAvx | kF16c) && has_all(cpu.leaf7_ebx, kAvx2) &&
+         has_all(cpu.kept, kXmmYmm);
 }
 bool runs_avx512() {
-  return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq");
+  constexpr unsigned kF = 1U << 16, kDq = 1U << 17, kCd = 1U << 28, kBw = 1U << 30;
+  constexpr unsigned kXmmYmmZmmMasks = 0xe6;
+  const Cpu cpu;
+  return runs_avx2() && has_all(cpu.leaf7_ebx, kF | kDq | kCd | kBw) &&
+         has_all(cpu.kept, kXmmYmmZmmMasks);
 }
 #else
 bool runs_avx2() { return false; }
