@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OPENVINO = "2025.4.1"
+PROGRAMS = ROOT / "build/release/bench"  # Those in C, once build() was called.
 Result = dict[str, float]
 
 
@@ -56,21 +57,19 @@ def export_models(script: str) -> Path:
     return models
 
 
-def build(*targets: str) -> Path:
-    """Builds programs of this folder for release; the folder they are in. The linker finds the
-    shipped library by LD_LIBRARY_PATH before the one that they were linked with."""
+def build(*targets: str) -> None:
+    """Builds programs of this folder into PROGRAMS. The loader finds the shipped library by
+    LD_LIBRARY_PATH before the one that they were linked with."""
     environment = {**os.environ, "PTERON_TOOLS_DIR": str(cache_folder() / "tools")}
     for command in (["--preset", "release"], ["--build", "--preset", "release", "--target"]):
         extra = targets if "--build" in command else ()
         subprocess.run(
             ["cmake", *command, *extra], check=True, env=environment, cwd=ROOT, stdout=sys.stderr
         )
-    folder = ROOT / "build/release/bench"
-    link = folder / "shipped/libpteron.so.0"
+    link = PROGRAMS / "shipped/libpteron.so.0"
     link.parent.mkdir(exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(shipped_library())
-    return folder
 
 
 def openvino_library() -> Path:
@@ -88,7 +87,7 @@ def measure(command: list[str], library: Path) -> Result:
         env={
             **os.environ,
             "OPENVINO_LIB_PATH": str(library),
-            "LD_LIBRARY_PATH": str(ROOT / "build/release/bench/shipped"),
+            "LD_LIBRARY_PATH": str(PROGRAMS / "shipped"),
         },
     )
     if done.returncode != 0:

@@ -1,6 +1,8 @@
 """What the measured Python programs share; peer.h does the same for those in C."""
 
 import json
+import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,9 +18,17 @@ def made_up(shape: tuple[int, ...]) -> np.ndarray:
     return np.full(shape, 0.5, "float32")
 
 
-def print_result(first: float, times: list[float]) -> None:
-    """first: the time.monotonic() of the first result; times: of single calls, in seconds."""
-    times = sorted(times)
+def measure(call: Callable[[], object], count: int) -> None:
+    """Calls once, then `count` times; prints when the first result was there, on time.monotonic(),
+    the median and the least of the others, and the process's peak of memory."""
+    call()
+    first = time.monotonic()
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    times.sort()
     with open("/proc/self/status") as file:
         status = file.read()
     result = {

@@ -7,9 +7,8 @@ in an environment with openvino
 """
 
 import sys
-import time
 
-from peer import made_up, print_result
+from peer import made_up, measure
 
 import openvino
 
@@ -23,14 +22,7 @@ def main() -> None:
     with open(sys.argv[1], "rb") as file:
         model = core.import_model(file.read(), "CPU")
     x = made_up(tuple(model.inputs[0].shape))
-    model(x)
-    first = time.monotonic()
-    times = []
-    for _ in range(int(sys.argv[2])):
-        start = time.perf_counter()
-        model(x)
-        times.append(time.perf_counter() - start)
-    print_result(first, times)
+    measure(lambda: model(x), int(sys.argv[2]))
 
 
 if __name__ == "__main__":

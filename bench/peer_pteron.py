@@ -6,10 +6,9 @@ in an environment with pteron and openvino
 """
 
 import sys
-import time
 
 import pteron
-from peer import made_up, print_result
+from peer import made_up, measure
 
 
 def main() -> None:
@@ -17,14 +16,7 @@ def main() -> None:
     shape = method.inputs[0].shape
     assert shape is not None
     x = made_up(shape)
-    method(x)
-    first = time.monotonic()
-    times = []
-    for _ in range(int(sys.argv[2])):
-        start = time.perf_counter()
-        method(x)
-        times.append(time.perf_counter() - start)
-    print_result(first, times)
+    measure(lambda: method(x), int(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -36,21 +36,20 @@ class Borrowing(PackageTestCase):
         with self.raises(TypeError, "2 lanes"):
             method(Tensor(self.x, lanes=2))
 
-    def test_a_tensor_that_refuses_says_why(self) -> None:
-        class Refuses(Tensor):
-            def __dlpack__(self) -> Any:
-                raise BufferError("it needs detach()")
+    def test_a_tensor_that_refuses_says_why_in_one_line(self) -> None:
+        for reason, line in (
+            ("it needs detach()", "it needs detach()"),
+            ("\n  it is elsewhere\nand so on", "it is elsewhere"),
+        ):
 
-        with self.raises(TypeError, "it needs detach()"):
-            pteron.load(LSTM).method()(Refuses(self.x))
+            class Refuses(Tensor):
+                said = reason
 
-    def test_the_reason_is_the_first_line_that_is_not_empty(self) -> None:
-        class Refuses(Tensor):
-            def __dlpack__(self) -> Any:
-                raise BufferError("\n  it is elsewhere\nand so on")
+                def __dlpack__(self) -> Any:
+                    raise BufferError(self.said)
 
-        with self.raises(TypeError, "cannot be read: it is elsewhere"):
-            pteron.load(LSTM).method()(Refuses(self.x))
+            with self.raises(TypeError, f"cannot be read: {line}"):
+                pteron.load(LSTM).method()(Refuses(self.x))
 
     def test_capsules_that_lead_nowhere_are_refused(self) -> None:
         method = pteron.load(MODELS.parent / "peer/two_methods.pte").method()

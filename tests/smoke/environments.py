@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 import re
 import subprocess
 import zipfile
@@ -125,8 +124,3 @@ def file_of_wheel(wheel: Path, end: str) -> bytes:
     with zipfile.ZipFile(wheel) as opened:
         (name,) = [name for name in opened.namelist() if name.endswith(end)]
         return opened.read(name)
-
-
-def clean_folder(folder: Path) -> Path:
-    os.makedirs(folder)
-    return folder
