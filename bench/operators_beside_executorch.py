@@ -116,7 +116,7 @@ def load_executorch(data: bytes, inputs: list[torch.Tensor]) -> Callable[[], Non
     module = portable_lib._load_for_executorch_from_buffer(data)
     run = module.run_method
 
-    def call() -> None:
+    def call(_program: bytes = data) -> None:  # Which it reads where it lies.
         run("forward", inputs, False)
 
     return call
@@ -140,11 +140,14 @@ def seconds(call: Callable[[], None], times: int) -> float:
     return (Clock.now() - start) / times
 
 
+Call = Callable[[], None]
+EMPTY_CALLS = 500
+
+
 def measure(
-    ours: Callable[[], None], theirs: Callable[[], None], rounds: int
-) -> list[tuple[float, float]]:
-    """Seconds a call of each, round by round."""
-    calls = (ours, theirs)
+    calls: tuple[Call, Call], empty: tuple[Call, Call], rounds: int
+) -> list[tuple[float, float, float, float]]:
+    """Seconds a call of ours and of theirs, then of the empty ones beside them, round by round."""
     first = [max(seconds(call, 1), 1e-7) for call in calls]
     times = [max(1, min(2000, int(ROUND / t))) for t in first]
     for call, n in zip(calls, times, strict=True):
@@ -153,24 +156,23 @@ def measure(
     results = []
     for i in range(rounds):
         pair = [0.0, 0.0]
+        nothing = [0.0, 0.0]
         for side in (0, 1) if i % 2 == 0 else (1, 0):
             end = time.perf_counter() + OTHERS_SPIN
             while time.perf_counter() < end:
                 calls[side]()
             pair[side] = seconds(calls[side], times[side])
-        results.append((pair[0], pair[1]))
+            nothing[side] = seconds(empty[side], EMPTY_CALLS)
+        results.append((pair[0], pair[1], nothing[0], nothing[1]))
     return results
 
 
-def overhead(pteron: Pteron) -> tuple[float, float]:
-    """Seconds of a call that does next to nothing."""
+def empty_calls(pteron: Pteron) -> tuple[Call, Call]:
+    """Calls that do next to nothing: what they take is taken off the others."""
     one = torch.ones(1)
     data, inputs = operator_calls.make_program("aten::add.out", [one, one.clone(), 1], [one])
-    run, method = pteron.load(data, inputs)
-    pairs = measure(run, load_executorch(data, inputs), 15)
-    pteron.free(method)
-    ours, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return ours, theirs
+    run, _ = pteron.load(data, inputs)
+    return run, load_executorch(data, inputs)
 
 
 def differ(pteron_method: Any, pteron: Pteron, wanted: list[torch.Tensor]) -> bool:
@@ -214,7 +216,8 @@ def main() -> int:
     calls = operator_calls.all_calls()
     known = set(portable_lib._get_operator_names())
     pteron = Pteron(options.library, options.threads)
-    ours_empty, theirs_empty = overhead(pteron)
+    empty = empty_calls(pteron)
+    nothing: list[tuple[float, float]] = []
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     for label, name, make, outputs in calls.rows:
@@ -239,9 +242,10 @@ def main() -> int:
         wanted = portable_lib._load_for_executorch_from_buffer(data).run_method("forward", inputs)
         if not re.search("rand|dropout|empty|sdpa", name) and differ(method, pteron, wanted):
             notes.append(f"{label}: the results differ")
-        pairs = measure(run, theirs, options.rounds)
+        measured = measure((run, theirs), empty, options.rounds)
         pteron.free(method)
-        net = [(max(a - ours_empty, 1e-7), max(b - theirs_empty, 1e-7)) for a, b in pairs]
+        net = [(max(a - c, 1e-7), max(b - d, 1e-7)) for a, b, c, d in measured]
+        nothing += [(c, d) for _, _, c, d in measured]
         rows.append(
             {
                 "operator": label,
@@ -251,10 +255,10 @@ def main() -> int:
                 "ratio": statistics.median(b / a for a, b in net),
             }
         )
-    measured = {name for _, name, _, _ in calls.rows}
+    tried = {name for _, name, _, _ in calls.rows}
     if not options.only:
         for name in operators.table_names():
-            if name not in measured:
+            if name not in tried:
                 why = operator_calls.reason(name) or "no call of it is in the table"
                 notes.append(f"{name}: not measured: {why}")
     report(rows, notes, options)
@@ -265,6 +269,7 @@ def main() -> int:
         f"{options.threads} threads: geometric mean {geometric:.2f}, worst "
         f"{min(r['ratio'] for r in rows):.2f}, {len(slow)} slower than ExecuTorch by more than 1.2"
     )
+    ours_empty, theirs_empty = (statistics.median(side) for side in zip(*nothing, strict=True))
     print(f"taken off each call: {ours_empty * 1e6:.1f} us, {theirs_empty * 1e6:.1f} us")
     if options.json:
         options.json.write_text(json.dumps({"rows": rows, "notes": notes}, indent=1) + "\n")

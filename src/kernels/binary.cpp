@@ -51,22 +51,31 @@ struct Multiply {
       return a * b;
   }
 };
-// std::fmod, by a division where that is exact: the quotient and its product fit a double.
-template <typename T>
-T fmod_of(T a, T b) {
-  if constexpr (std::is_same_v<T, float>) {
+// Of floats, quotients and what they leave can be had by a division of doubles, without branches
+// and so in vectors, where both are exact: the quotient and its product with the divisor fit.
+struct Quotient {
+  double whole;  // Towards 0.
+  double rest;   // Of the dividend's sign, or 0.
+  bool exact;
+
+  Quotient(float a, float b) {
     const auto x = static_cast<double>(a);
     const auto y = static_cast<double>(b);
     const double quotient = x / y;
-    if (std::fabs(quotient) < 0x1p29 && !std::isinf(y)) {
-      double rest = x - static_cast<double>(static_cast<int32_t>(quotient)) * y;
-      // The quotient was rounded up to an integer.
-      if (rest != 0 && (rest < 0) != (x < 0)) rest += (x < 0) == (y < 0) ? y : -y;
-      return std::copysign(static_cast<float>(rest), a);
-    }
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    // Neither NaN nor infinity is.
+    exact = static_cast<bool>(static_cast<int>(std::fabs(quotient) < 0x1p29) &
+                              static_cast<int>(std::fabs(y) < kInfinity));
+    whole = static_cast<double>(static_cast<int32_t>(exact ? quotient : 0.0));
+    rest = x - whole * y;
+    // The quotient was rounded up to an integer.
+    const bool over =
+        static_cast<bool>(static_cast<int>(rest != 0) & static_cast<int>((rest < 0) != (x < 0)));
+    const bool same = (x < 0) == (y < 0);
+    whole -= over ? (same ? 1.0 : -1.0) : 0.0;
+    rest += over ? (same ? y : -y) : 0.0;
   }
-  return std::fmod(a, b);
-}
+};
 // Integer division by zero gives 0 here; the callers have refused it before.
 struct TruncatingDivide {
   template <typename T>
@@ -87,22 +96,9 @@ struct FloorDivide {
       if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
       return a / b - (a % b != 0 && (a < 0) != (b < 0));
     } else {
-      if constexpr (std::is_same_v<T, float>) {
-        // The floor of the quotient, where a double shows whether that was rounded up to it.
-        const auto x = static_cast<double>(a);
-        const auto y = static_cast<double>(b);
-        const double quotient = x / y;
-        if (std::fabs(quotient) < 0x1p24 && !std::isinf(y)) {
-          double whole = static_cast<double>(static_cast<int32_t>(quotient));
-          whole -= quotient < whole ? 1.0 : 0.0;
-          const double rest = x - whole * y;
-          whole -= (y > 0 ? rest < 0 : rest > 0) ? 1.0 : 0.0;
-          return std::copysign(static_cast<float>(whole), a / b);  // 0 has a sign too.
-        }
-      }
       // As Python and PyTorch do it: the quotient of what fmod leaves is exact.
       if (b == 0) return a / b;
-      const T mod = fmod_of(a, b);
+      const T mod = std::fmod(a, b);
       T div = (a - mod) / b;
       if (mod != 0 && (b < 0) != (mod < 0)) div -= 1;
       if (div == 0) return std::copysign(T(0), a / b);
@@ -110,6 +106,13 @@ struct FloorDivide {
       if (div - floored > T(0.5)) floored += 1;
       return floored;
     }
+  }
+  static float quick(float a, float b, bool& exact) {
+    const Quotient q(a, b);
+    exact = q.exact;
+    const bool down = static_cast<bool>(static_cast<int>(q.rest != 0) &
+                                        static_cast<int>((q.rest < 0) != (b < 0)));
+    return std::copysign(static_cast<float>(q.whole - (down ? 1.0 : 0.0)), a / b);  // 0 has a sign.
   }
 };
 struct Remainder {
@@ -120,9 +123,17 @@ struct Remainder {
       const T r = a % b;
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     } else {
-      const T r = fmod_of(a, b);
+      const T r = std::fmod(a, b);
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
+  }
+  static float quick(float a, float b, bool& exact) {
+    const Quotient q(a, b);
+    exact = q.exact;
+    const float r = std::copysign(static_cast<float>(q.rest), a);
+    const bool other =
+        static_cast<bool>(static_cast<int>(r != 0) & static_cast<int>((r < 0) != (b < 0)));
+    return other ? r + b : r;
   }
 };
 struct Fmod {
@@ -131,19 +142,28 @@ struct Fmod {
     if constexpr (kIsInteger<T>)
       return b == 0 || b == -1 ? 0 : a % b;
     else
-      return fmod_of(a, b);
+      return std::fmod(a, b);
+  }
+  static float quick(float a, float b, bool& exact) {
+    const Quotient q(a, b);
+    exact = q.exact;
+    return std::copysign(static_cast<float>(q.rest), a);
   }
 };
+// NaN in either is the result. Without branches, so that it can be done in vectors; what differs
+// from itself is NaN.
 struct Minimum {
   template <typename T>
   static T apply(T a, T b) {
-    return is_nan(a) ? a : (is_nan(b) || b < a) ? b : a;
+    const T less = b < a ? b : a;  // a, if b is NaN.
+    return b != b ? b : less;      // NOLINT(misc-redundant-expression)
   }
 };
 struct Maximum {
   template <typename T>
   static T apply(T a, T b) {
-    return is_nan(a) ? a : (is_nan(b) || b > a) ? b : a;
+    const T greater = b > a ? b : a;
+    return b != b ? b : greater;  // NOLINT(misc-redundant-expression)
   }
 };
 struct Power {
@@ -182,13 +202,47 @@ PTERON_TRUTH(BitwiseOr, static_cast<int64_t>(a) | static_cast<int64_t>(b))
 PTERON_TRUTH(BitwiseXor, static_cast<int64_t>(a) ^ static_cast<int64_t>(b))
 #undef PTERON_TRUTH
 
+// r[i] = Op::apply(p[i * p_step], q[i * q_step]); by quick() as far as that is exact.
+template <typename Op, typename T>
+void row_of(const T* p, int64_t p_step, const T* q, int64_t q_step, T* r, int64_t n) {
+  const auto apply = [](T a, T b) { return Op::apply(a, b); };
+  if constexpr (std::is_same_v<T, float> && requires(bool exact) { Op::quick(T(), T(), exact); }) {
+    constexpr int64_t kRun = 256;
+    for (int64_t i = 0; i < n; i += kRun) {
+      const int64_t m = std::min(kRun, n - i);
+      const T* a = p + i * p_step;
+      const T* b = q + i * q_step;
+      T results[kRun];  // r may be p or q.
+      int inexact = 0;
+      apply_row(a, p_step, b, q_step, results, m, [&](T x, T y) {
+        bool exact = false;
+        const T result = Op::quick(x, y, exact);
+        inexact |= static_cast<int>(!exact);
+        return result;
+      });
+      if (inexact) apply_row(a, p_step, b, q_step, results, m, apply);
+      std::copy_n(results, m, r + i);
+    }
+  } else {
+    apply_row(p, p_step, q, q_step, r, n, apply);
+  }
+}
+
 template <typename Op>
-Result<void> tensors(Context& context, const Args& args, const Kernel&) {
+Result<void> rows_of(Context& context, const Args& args, Tensor& out) {
   const Tensor& a = args.tensor(0);
   const Tensor& b = args.tensor(1);
-  return map_binary(
-      &context, a, b, args.tensor(2), result_type(a, b),
-      [](auto x, auto y) { return Op::apply(x, y); }, std::is_same_v<Op, Multiply>);
+  return map_binary_runs(
+      &context, a, b, out, result_type(a, b),
+      [](const auto* p, int64_t p_step, const auto* q, int64_t q_step, auto* r, int64_t n) {
+        row_of<Op>(p, p_step, q, q_step, r, n);
+      },
+      std::is_same_v<Op, Multiply>);
+}
+
+template <typename Op>
+Result<void> tensors(Context& context, const Args& args, const Kernel&) {
+  return rows_of<Op>(context, args, args.tensor(2));
 }
 
 // A number as an operand of each type that is computed in: wrapped or rounded to the tensors' type
@@ -221,7 +275,7 @@ Result<void> with_scalar(Context& context, const Args& args, const Kernel&) {
   return map_runs(&context, a, args.tensor(2), type, [b](const auto* x, auto* y, int64_t n) {
     using T = std::remove_reference_t<decltype(*y)>;
     const T right = b.as<T>();
-    for (int64_t i = 0; i < n; ++i) y[i] = Op::apply(x[i], right);
+    row_of<Op>(x, 1, &right, 0, y, n);
   });
 }
 
@@ -353,10 +407,7 @@ Result<void> div_mode(Context& context, const Args& args, const Kernel&) {
         [](auto x, auto y) { return Divide::apply(x, y); }, true);
   }
   PTERON_TRY(refuse_zero(args, type));
-  if (*mode == "floor") {
-    return map_binary(&context, a, b, args.tensor(3), type,
-                      [](auto x, auto y) { return FloorDivide::apply(x, y); });
-  }
+  if (*mode == "floor") return rows_of<FloorDivide>(context, args, args.tensor(3));
   if (*mode == "trunc") {
     // PyTorch rounds the quotient to the tensors' type first.
     return map_binary(&context, a, b, args.tensor(3), type, [type](auto x, auto y) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 #include "kernels/view.h"
 
 namespace pteron {
@@ -12,25 +13,18 @@ namespace {
 
 using Context = KernelContext;
 
-// Sets n elements by copies of some of them: the system's memset and memcpy have the widest
-// vectors.
-template <typename T>
-void fill_with(Context& context, void* data, int64_t n, const void* element) {
-  T value;
-  std::memcpy(&value, element, sizeof(T));
-  constexpr size_t kGrain = (size_t{1} << 20) / sizeof(T);
-  constexpr size_t kBlock = 4096 / sizeof(T);
-  context.parallel(static_cast<size_t>(n), kGrain, [=](size_t begin, size_t end) {
-    T* to = static_cast<T*>(data) + begin;
-    const size_t count = end - begin;
-    if (value == 0) {
-      std::memset(to, 0, count * sizeof(T));
-      return;
-    }
-    std::fill_n(to, std::min(count, kBlock), value);
-    for (size_t i = kBlock; i < count; i += kBlock)
-      std::memcpy(to + i, to, std::min(kBlock, count - i) * sizeof(T));
+// Fills memory with copies of an element of 1, 2, 4 or 8 bytes.
+void fill_with(Context& context, void* data, size_t size, const std::byte* element,
+               size_t element_size) {
+  std::byte pattern[kPattern];
+  for (size_t i = 0; i < kPattern; ++i) pattern[i] = element[i % element_size];
+  constexpr size_t kGrain = (size_t{1} << 20) / kPattern;
+  const size_t whole = size / kPattern;
+  auto* to = static_cast<std::byte*>(data);
+  context.parallel(whole, kGrain, [&](size_t begin, size_t end) {
+    vector_functions().fill(pattern, to + begin * kPattern, (end - begin) * kPattern);
   });
+  std::copy_n(pattern, size - whole * kPattern, to + whole * kPattern);
 }
 
 }  // namespace
@@ -44,19 +38,7 @@ Result<void> fill(KernelContext& context, Tensor& out, const Scalar& value) {
     store(out.dtype(), element, 0, 1, 1, &value.real);
   else
     store(out.dtype(), element, 0, 1, 1, &integer);
-  switch (dtype_size(out.dtype())) {
-    case 1:
-      fill_with<uint8_t>(context, out.raw(), out.numel(), element);
-      break;
-    case 2:
-      fill_with<uint16_t>(context, out.raw(), out.numel(), element);
-      break;
-    case 4:
-      fill_with<uint32_t>(context, out.raw(), out.numel(), element);
-      break;
-    default:
-      fill_with<uint64_t>(context, out.raw(), out.numel(), element);
-  }
+  fill_with(context, out.raw(), out.nbytes(), element, dtype_size(out.dtype()));
   return {};
 }
 

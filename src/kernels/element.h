@@ -250,11 +250,12 @@ Result<void> map_unary(KernelContext* context, const Tensor& in, Tensor& out, DT
   });
 }
 
-// The same for two operands, which broadcast. keeps_scalars: an operand without dimensions is not
-// rounded to float16 or bfloat16 first, as PyTorch's arithmetic does not.
-template <typename Op>
-Result<void> map_binary(KernelContext* context, const Tensor& a, const Tensor& b, Tensor& out,
-                        DType compute, Op&& op, bool keeps_scalars = false) {
+// The same for two operands, which broadcast: row(p, p_step, q, q_step, r, n) computes n elements r
+// from p and q, each a dense array (step 1) or one element (step 0). keeps_scalars: an operand
+// without dimensions is not rounded to float16 or bfloat16 first, as PyTorch's arithmetic does not.
+template <typename Row>
+Result<void> map_binary_runs(KernelContext* context, const Tensor& a, const Tensor& b, Tensor& out,
+                             DType compute, Row&& row, bool keeps_scalars = false) {
   if (!is_number(a.dtype()) || !is_number(b.dtype()) || !is_number(out.dtype()))
     return kernel_error("dtype not supported");
   const Tensor* operands[] = {&a, &b};
@@ -272,24 +273,12 @@ Result<void> map_binary(KernelContext* context, const Tensor& a, const Tensor& b
     const bool as_stored = is_stored_as<C>(compute) && a.dtype() == compute &&
                            b.dtype() == compute && out.dtype() == compute;
     walk.share(context, [&](const auto& at, const auto& stride, int64_t n) {
-      if (as_stored && stride[0] == 1) {
-        const C* p = static_cast<const C*>(a.raw()) + at[1];
-        const C* q = static_cast<const C*>(b.raw()) + at[2];
-        C* r = static_cast<C*>(out.raw()) + at[0];
-        if (stride[1] == 1 && stride[2] == 1) {
-          for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(p[i], q[i]));
-          return;
-        }
-        if (stride[1] == 1 && stride[2] == 0) {
-          const C right = *q;
-          for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(p[i], right));
-          return;
-        }
-        if (stride[1] == 0 && stride[2] == 1) {
-          const C left = *p;
-          for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(left, q[i]));
-          return;
-        }
+      const auto is_step = [](int64_t s) { return s == 0 || s == 1; };
+      if (as_stored && stride[0] == 1 && is_step(stride[1]) && is_step(stride[2])) {
+        row(static_cast<const C*>(a.raw()) + at[1], stride[1],
+            static_cast<const C*>(b.raw()) + at[2], stride[2], static_cast<C*>(out.raw()) + at[0],
+            n);
+        return;
       }
       constexpr int64_t kRun = 512;
       C x[kRun];
@@ -300,12 +289,38 @@ Result<void> map_binary(KernelContext* context, const Tensor& a, const Tensor& b
         load(b.dtype(), b.raw(), at[2] + i * stride[2], stride[2], m, y);
         if (converts(a)) convert_operand(compute, m, x);
         if (converts(b)) convert_operand(compute, m, y);
-        for (int64_t k = 0; k < m; ++k) x[k] = static_cast<C>(op(x[k], y[k]));
+        row(static_cast<const C*>(x), int64_t{1}, static_cast<const C*>(y), int64_t{1}, x, m);
         store(out.dtype(), out.raw(), at[0] + i * stride[0], stride[0], m, x);
       }
     });
     return {};
   });
+}
+
+// r[i] = op(p[i * p_step], q[i * q_step]), with steps of 0 and 1.
+template <typename C, typename Op>
+void apply_row(const C* p, int64_t p_step, const C* q, int64_t q_step, C* r, int64_t n, Op&& op) {
+  if (p_step == 1 && q_step == 1) {
+    for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(p[i], q[i]));
+  } else if (p_step == 1) {
+    const C right = *q;
+    for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(p[i], right));
+  } else {
+    const C left = *p;
+    for (int64_t i = 0; i < n; ++i) r[i] = static_cast<C>(op(left, q[i * q_step]));
+  }
+}
+
+// The same with op(C, C) -> C for each pair.
+template <typename Op>
+Result<void> map_binary(KernelContext* context, const Tensor& a, const Tensor& b, Tensor& out,
+                        DType compute, Op&& op, bool keeps_scalars = false) {
+  return map_binary_runs(
+      context, a, b, out, compute,
+      [&op](const auto* p, int64_t p_step, const auto* q, int64_t q_step, auto* r, int64_t n) {
+        apply_row(p, p_step, q, q_step, r, n, op);
+      },
+      keeps_scalars);
 }
 
 // Calls run(position, offset, stride, n) for runs of a tensor's elements in logical order, so that

@@ -75,11 +75,11 @@ void extreme_rows(Context& context, const Folding& folding, const Tensor& in, C*
       const int64_t to = task / blocks * inner + first;
       const int64_t base = task / blocks * folding.count * inner + first;
       C best[kWidth];
-      C row[kWidth];
+      C copy[kWidth];
       Place at[kWidth]{};
       load(in.dtype(), in.raw(), base, 1, width, best);
       for (int64_t r = 1; r < folding.count; ++r) {
-        load(in.dtype(), in.raw(), base + r * inner, 1, width, row);
+        const C* row = read_row(in, base + r * inner, width, copy);
         const auto place = static_cast<Place>(r);
         for (int64_t i = 0; i < width; ++i) {
           // Without branches; what differs from itself is NaN, and stays.

@@ -9,6 +9,14 @@
 
 namespace pteron {
 
+// n elements side by side, as C: where they lie, or in `copy`.
+template <typename C>
+const C* read_row(const Tensor& in, int64_t offset, int64_t n, C* copy) {
+  if (is_stored_as<C>(in.dtype())) return static_cast<const C*>(in.raw()) + offset;
+  load(in.dtype(), in.raw(), offset, 1, n, copy);
+  return copy;
+}
+
 // The dimensions that are folded, as a bit mask; all of them where none is named.
 inline Result<uint32_t> read_dims(const std::optional<Ints>& dims, int rank) {
   if (!dims || dims->empty()) return (uint32_t{1} << rank) - 1;
@@ -117,11 +125,7 @@ struct Folding {
         C part[kWidth];
         C copy[kWidth];
         for (int64_t r = 0; r < count; ++r) {
-          const C* row = copy;
-          if (is_stored_as<C>(in.dtype()))
-            row = static_cast<const C*>(in.raw()) + base + r * inner;
-          else
-            load(in.dtype(), in.raw(), base + r * inner, 1, width, copy);
+          const C* row = read_row(in, base + r * inner, width, copy);
           if (r % kRows == 0) {
             if (r > kRows) join(fold, total, part, width);
             if (r == kRows) std::copy_n(part, width, total);

@@ -7,6 +7,7 @@
 #include "kernels/element.h"
 #include "kernels/gemm.h"
 #include "kernels/tables.h"
+#include "kernels/vector/functions.h"
 
 namespace pteron {
 namespace {
@@ -165,6 +166,24 @@ Result<void> dequantize_by_tensors(Context& context, const Args& args, const Ker
   return dequantize_with(context, args, scale, Scalar{ValueKind::Double, 0, zero}.to<int64_t>());
 }
 
+struct Range {
+  float least;
+  float greatest;
+};
+// Of n numbers and 0; NaN counts for nothing.
+Range range_about_zero(const float* x, int64_t n) {
+  Range range{0, 0};
+  if (n == 0) return range;
+  const float least = vector_functions().minimum(x, n);
+  if (!is_nan(least))
+    return {std::min(0.0f, least), std::max(0.0f, vector_functions().maximum(x, n))};
+  for (int64_t i = 0; i < n; ++i) {
+    range.least = std::min(range.least, x[i]);
+    range.greatest = std::max(range.greatest, x[i]);
+  }
+  return range;
+}
+
 // Scale and zero point for a whole tensor, so that its least and greatest values fit, and 0 is
 // exact.
 Result<void> choose_for_tensor(Context& context, const Args& args, const Kernel&) {
@@ -183,12 +202,7 @@ Result<void> choose_for_tensor(Context& context, const Args& args, const Kernel&
   for (Tensor* out : {&scale_out, &zero_out})
     PTERON_TRY(out->resize({one, static_cast<size_t>(out->rank())}));
   const float* x = load_all<float>(context, in);
-  float least = 0;
-  float greatest = 0;
-  for (int64_t i = 0; i < in.numel(); ++i) {
-    least = std::min(least, x[i]);
-    greatest = std::max(greatest, x[i]);
-  }
+  const auto [least, greatest] = range_about_zero(x, in.numel());
   const float scale =
       std::max((greatest - least) / static_cast<float>(high - low), static_cast<float>(epsilon));
   const double zero =
@@ -421,21 +435,19 @@ Result<void> choose_per_token(Context& context, const Args& args, const Kernel&)
   int64_t* z = context.scratch_array<int64_t>(static_cast<size_t>(rows));
   constexpr float kLow = -128;
   constexpr float kHigh = 127;
-  for (int64_t r = 0; r < rows; ++r) {
-    float least = 0;
-    float greatest = 0;
-    for (int64_t i = 0; i < width; ++i) {
-      least = std::min(least, x[r * width + i]);
-      greatest = std::max(greatest, x[r * width + i]);
+  const auto grain = static_cast<size_t>(16384 / width + 1);
+  context.parallel(static_cast<size_t>(rows), grain, [=](size_t begin, size_t end) {
+    for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
+      const auto [least, greatest] = range_about_zero(x + r * width, width);
+      const float scale =
+          std::max((greatest - least) / (kHigh - kLow), std::numeric_limits<float>::epsilon());
+      const float low = least / scale;
+      const float high = greatest / scale;
+      const float zero = (kLow + low) + (kHigh + high) > 0 ? kLow - low : kHigh - high;
+      s[r] = scale;
+      z[r] = static_cast<int64_t>(std::nearbyint(std::min(std::max(zero, kLow), kHigh)));
     }
-    const float scale =
-        std::max((greatest - least) / (kHigh - kLow), std::numeric_limits<float>::epsilon());
-    const float low = least / scale;
-    const float high = greatest / scale;
-    const float zero = (kLow + low) + (kHigh + high) > 0 ? kLow - low : kHigh - high;
-    s[r] = scale;
-    z[r] = static_cast<int64_t>(std::nearbyint(std::min(std::max(zero, kLow), kHigh)));
-  }
+  });
   store_all(s, scales);
   store_all(z, zeros);
   return {};

@@ -90,17 +90,35 @@ Result<void> truth_of_bytes(Context& context, const Tensor& in, Tensor& out, con
   return {};
 }
 
+// Whether all elements, or any, are other than 0.
+template <bool kAll>
+struct Truth {
+  template <typename C>
+  C join(C a, C b) const {
+    const int x = static_cast<int>(a != 0);
+    const int y = static_cast<int>(b != 0);
+    return static_cast<C>(kAll ? x & y : x | y);  // Without branches, for vectors.
+  }
+  template <typename C>
+  C finish(C value, int64_t) const {
+    return static_cast<C>(value != 0);
+  }
+  template <typename C>
+  bool operator()(const C* e, int64_t n) const {
+    for (int64_t i = 0; i < n; ++i) {
+      if ((e[i] != 0) != kAll) return !kAll;
+    }
+    return kAll;
+  }
+};
+
 Result<void> truth(Context& context, const Tensor& in, Tensor& out, uint32_t mask, bool keep,
                    bool all) {
   const Folding folding(in, mask, keep);
   if (in.dtype() == DType::Bool && is_number(out.dtype()) && folding.is_plain && folding.inner == 1)
     return truth_of_bytes(context, in, out, folding, all);
-  return fold_dims(context, in, out, mask, keep, in.dtype(), [all](const auto* e, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      if ((e[i] != 0) != all) return !all;
-    }
-    return all;
-  });
+  return all ? fold_dims(context, in, out, mask, keep, in.dtype(), Truth<true>())
+             : fold_dims(context, in, out, mask, keep, in.dtype(), Truth<false>());
 }
 Result<void> any_dims(Context& context, const Args& args, const Kernel&) {
   const auto dims = args.optional_ints(1);

@@ -59,14 +59,12 @@ Result<void> same_function(Context& context, const Args& args, Op op) {
     return vector_function(context, args, RowFunction::function,         \
                            [](double x) { return expression; });         \
   }
-#define PTERON_ROUNDING(name, expression)                                \
+#define PTERON_ROUNDING(name, function, expression)                      \
   Result<void> name(Context& context, const Args& args, const Kernel&) { \
-    return same_function(context, args, [](auto x) -> decltype(x) {      \
-      if constexpr (std::is_floating_point_v<decltype(x)>)               \
-        return expression;                                               \
-      else                                                               \
-        return x;                                                        \
-    });                                                                  \
+    if (!is_float(args.tensor(0).dtype()))                               \
+      return same_function(context, args, [](auto x) { return x; });     \
+    return vector_function(context, args, RowFunction::function,         \
+                           [](double x) { return expression; });         \
   }
 
 PTERON_REAL(acos_, std::acos(x))
@@ -81,9 +79,9 @@ PTERON_VECTOR(erf_, Erf, std::erf(x))
 PTERON_VECTOR(exp_, Exp, std::exp(x))
 PTERON_VECTOR(expm1_, Expm1, std::expm1(x))
 PTERON_VECTOR(log_, Log, std::log(x))
-PTERON_REAL(log10_, std::log10(x))
+PTERON_VECTOR(log10_, Log10, std::log10(x))
 PTERON_VECTOR(log1p_, Log1p, std::log1p(x))
-PTERON_REAL(log2_, std::log2(x))
+PTERON_VECTOR(log2_, Log2, std::log2(x))
 PTERON_REAL(reciprocal_, 1 / x)
 PTERON_REAL(rsqrt_, 1 / std::sqrt(x))
 PTERON_VECTOR(sigmoid_, Sigmoid, 1 / (1 + std::exp(-x)))
@@ -92,10 +90,10 @@ PTERON_REAL(sinh_, std::sinh(x))
 PTERON_REAL(sqrt_, std::sqrt(x))
 PTERON_REAL(tan_, std::tan(x))
 PTERON_VECTOR(tanh_, Tanh, std::tanh(x))
-PTERON_ROUNDING(ceil_, std::ceil(x))
-PTERON_ROUNDING(floor_, std::floor(x))
-PTERON_ROUNDING(round_, std::nearbyint(x))  // Half to even.
-PTERON_ROUNDING(trunc_, std::trunc(x))
+PTERON_ROUNDING(ceil_, Ceil, std::ceil(x))
+PTERON_ROUNDING(floor_, Floor, std::floor(x))
+PTERON_ROUNDING(round_, Round, std::nearbyint(x))  // Half to even.
+PTERON_ROUNDING(trunc_, Trunc, std::trunc(x))
 #undef PTERON_REAL
 #undef PTERON_VECTOR
 #undef PTERON_ROUNDING
@@ -190,17 +188,26 @@ Result<void> clamp_between(Context& context, const Tensor& in, Tensor& out,
   for (const auto& bound : {low, high}) {
     if (bound) compute = promote(compute, result_type(in, *bound));
   }
-  return map_unary(&context, in, out, compute, [=](auto x) {
-    using T = decltype(x);
-    const auto as = [](const Scalar& s) {
+  return map_runs(&context, in, out, compute, [=](const auto* x, auto* y, int64_t n) {
+    using T = std::remove_reference_t<decltype(*y)>;
+    using Limits = std::numeric_limits<T>;
+    const auto bound = [](const std::optional<Scalar>& s, T otherwise) {
+      if (!s) return otherwise;
       if constexpr (std::is_same_v<T, int64_t>)
-        return s.integer;
+        return s->integer;
       else
-        return static_cast<T>(s.real);
+        return static_cast<T>(s->real);
     };
-    if (low && (x < as(*low) || is_nan(as(*low)))) x = as(*low);
-    if (high && (x > as(*high) || is_nan(as(*high)))) x = as(*high);
-    return x;
+    T least = bound(low, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+    T greatest = bound(high, Limits::has_infinity ? Limits::infinity() : Limits::max());
+    if (is_nan(least) || is_nan(greatest)) {
+      std::fill_n(y, n, Limits::quiet_NaN());
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      const T above = least > x[i] ? least : x[i];
+      y[i] = greatest < above ? greatest : above;
+    }
   });
 }
 
@@ -251,17 +258,20 @@ Result<void> is_inf(Context& context, const Args& args, const Kernel&) {
 }
 
 template <typename T>
-void conjugate(const Tensor& in, Tensor& out) {
+void conjugate(Context& context, const Tensor& in, Tensor& out) {
   Walk walk(out.sizes());
   walk.add(out);
   walk.add(in);
-  walk.run([&](const auto& at, const auto& stride, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      const T* from = in.data<const T>() + 2 * (at[1] + i * stride[1]);
-      T* to = out.data<T>() + 2 * (at[0] + i * stride[0]);
-      to[0] = from[0];
-      to[1] = -from[1];
-    }
+  walk.share(&context, [&](const auto& at, const auto& stride, int64_t n) {
+    const T* from = in.data<const T>() + 2 * at[1];
+    T* to = out.data<T>() + 2 * at[0];
+    const auto run = [=](int64_t from_step, int64_t to_step) {
+      for (int64_t i = 0; i < n; ++i) {
+        to[i * to_step] = from[i * from_step];
+        to[i * to_step + 1] = -from[i * from_step + 1];
+      }
+    };
+    stride[0] == 1 && stride[1] == 1 ? run(2, 2) : run(2 * stride[1], 2 * stride[0]);
   });
 }
 
@@ -273,7 +283,8 @@ Result<void> conjugate_(Context& context, const Args& args, const Kernel&) {
     if (out.dtype() != in.dtype())
       return kernel_error("_conj_physical of " + args.describe(0) + " into " + args.describe(1));
     PTERON_TRY(out.resize(in.sizes()));
-    in.dtype() == DType::Complex64 ? conjugate<float>(in, out) : conjugate<double>(in, out);
+    in.dtype() == DType::Complex64 ? conjugate<float>(context, in, out)
+                                   : conjugate<double>(context, in, out);
     return {};
   }
   return same_function(context, args, [](auto x) { return x; });
@@ -288,14 +299,24 @@ Result<void> sign_(Context& context, const Args& args, const Kernel&) {
 // log(x / (1 - x)), x between eps and 1 - eps where eps is given.
 Result<void> logit_(Context& context, const Args& args, const Kernel&) {
   const auto eps = args.optional_real(1);
-  return real_function(context, args, [eps](auto x) {
-    using T = decltype(x);
-    if (eps) {
-      const T low = static_cast<T>(*eps);
-      const T high = 1 - low;
-      x = x < low ? low : x > high ? high : x;
+  const Tensor& in = args.tensor(0);
+  const DType compute = is_float(in.dtype()) ? in.dtype() : DType::Float32;
+  return map_runs(&context, in, args.tensor(2), compute, [eps](const auto* x, auto* y, int64_t n) {
+    using T = std::remove_reference_t<decltype(*y)>;
+    if constexpr (std::is_floating_point_v<T>) {
+      const T low = eps ? static_cast<T>(*eps) : -std::numeric_limits<T>::infinity();
+      const T high = eps ? 1 - low : std::numeric_limits<T>::infinity();
+      for (int64_t i = 0; i < n; ++i) {
+        const T below = high < x[i] ? high : x[i];
+        const T between = x[i] < low ? low : below;
+        y[i] = between / (1 - between);
+      }
+      if constexpr (std::is_same_v<T, float>) {
+        vector_functions().run(RowFunction::Log, y, y, n);
+      } else {
+        for (int64_t i = 0; i < n; ++i) y[i] = std::log(y[i]);
+      }
     }
-    return std::log(x / (1 - x));
   });
 }
 

@@ -119,16 +119,25 @@ def sources(info: str) -> dict[str, Path]:
 
 
 def symbols(smoke: Smoke) -> None:
-    """The library exports pteron_ functions and nothing else."""
+    """The library exports pteron_ functions and nothing else, and copies by the C library."""
     with tempfile.NamedTemporaryFile(suffix=".so") as file:
         file.write(file_of_wheel(smoke.wheel, "lib/libpteron.so"))
         file.flush()
-        done = run(["nm", "-D", "--defined-only", file.name])
-    expect(done.returncode == 0, done.stderr)
-    names = [line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()]
-    expect(len(names) > 20, f"only {names}")
-    stray = [name for name in names if not name.startswith("pteron_")]
+        exported = names_in(file.name, "--defined-only")
+        used = names_in(file.name, "--undefined-only")
+    expect(len(exported) > 20, f"only {exported}")
+    stray = [name for name in exported if not name.startswith("pteron_")]
     expect(not stray, f"it also exports {stray}")
+    # A compiler's own versions of these are slower.
+    own = [name for name in ("memcpy", "memmove", "memset") if name not in used]
+    expect(not own, f"it has its own {own}")
+
+
+def names_in(file: str, which: str) -> list[str]:
+    """Symbols without their versions."""
+    done = run(["nm", "-D", which, file])
+    expect(done.returncode == 0, done.stderr)
+    return [line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()]
 
 
 # ---- With the wheel alone

@@ -167,6 +167,12 @@ struct Rows {
   static void log1p(const float* in, float* out, int64_t n) {
     map<Arch>(in, out, n, [](V x) { return xsimd::log1p(x); });
   }
+  static void log2(const float* in, float* out, int64_t n) {
+    map<Arch>(in, out, n, [](V x) { return xsimd::log2(x); });
+  }
+  static void log10(const float* in, float* out, int64_t n) {
+    map<Arch>(in, out, n, [](V x) { return xsimd::log10(x); });
+  }
   static void sigmoid(const float* in, float* out, int64_t n) {
     map<Arch>(in, out, n, [](V x) { return sigmoid_of(x); });
   }
@@ -189,6 +195,19 @@ struct Rows {
   }
   static void silu(const float* in, float* out, int64_t n) {
     map<Arch>(in, out, n, [](V x) { return x * sigmoid_of(x); });
+  }
+  // Without instructions for them, as in SSE2, they come by integers, which know no -0.
+  static void ceil(const float* in, float* out, int64_t n) {
+    map<Arch>(in, out, n, [](V x) { return xsimd::copysign(xsimd::ceil(x), x); });
+  }
+  static void floor(const float* in, float* out, int64_t n) {
+    map<Arch>(in, out, n, [](V x) { return xsimd::copysign(xsimd::floor(x), x); });
+  }
+  static void round(const float* in, float* out, int64_t n) {
+    map<Arch>(in, out, n, [](V x) { return xsimd::copysign(xsimd::nearbyint(x), x); });
+  }
+  static void trunc(const float* in, float* out, int64_t n) {
+    map<Arch>(in, out, n, [](V x) { return xsimd::copysign(xsimd::trunc(x), x); });
   }
 
   static void scale(const float* in, float factor, float term, float* out, int64_t n) {
@@ -350,6 +369,18 @@ struct Rows {
     for (; i < n; ++i) out[i] = float_as_half(in[i]);
   }
 
+  static void fill(const std::byte* pattern, std::byte* out, size_t size) {
+    using Bytes = Vector<uint8_t, Arch>;
+    constexpr size_t kParts = kPattern / Bytes::size;
+    Bytes parts[kParts];
+    for (size_t k = 0; k < kParts; ++k)
+      parts[k] = Bytes::load_unaligned(reinterpret_cast<const uint8_t*>(pattern) + k * Bytes::size);
+    for (size_t i = 0; i < size; i += kPattern) {
+      for (size_t k = 0; k < kParts; ++k)
+        parts[k].store_unaligned(reinterpret_cast<uint8_t*>(out) + i + k * Bytes::size);
+    }
+  }
+
   // Plain loops, which the compiler makes vectors of; the first two steps in one.
   static void hadamard(float* line, int64_t n) {
     int64_t half = 1;
@@ -386,8 +417,8 @@ constexpr VectorFunctions make_functions(std::string_view name) {
   return {name,
           tile_of<float, Arch, kRows, kVectors>(),
           tile_of<double, Arch, kRows, kVectors>(),
-          {R::exp, R::expm1, R::log, R::log1p, R::sigmoid, R::tanh, R::erf, R::gelu, R::gelu_tanh,
-           R::silu},
+          {R::exp, R::expm1, R::log, R::log1p, R::log2, R::log10, R::sigmoid, R::tanh, R::erf,
+           R::gelu, R::gelu_tanh, R::silu, R::ceil, R::floor, R::round, R::trunc},
           R::taps,
           R::scale,
           R::sum,
@@ -402,6 +433,7 @@ constexpr VectorFunctions make_functions(std::string_view name) {
           R::to_half,
           fourier_functions<float, Arch>(),
           fourier_functions<double, Arch>(),
+          R::fill,
           R::hadamard};
 }
 

@@ -25,9 +25,27 @@ struct GemmTile {
               int64_t out_stride);
 };
 constexpr int64_t kDotRows = 4;
+constexpr size_t kPattern = 64;  // Bytes, as many as the longest vector has.
 
-enum class RowFunction { Exp, Expm1, Log, Log1p, Sigmoid, Tanh, Erf, Gelu, GeluTanh, Silu };
-constexpr size_t kRowFunctions = 10;
+enum class RowFunction {
+  Exp,
+  Expm1,
+  Log,
+  Log1p,
+  Log2,
+  Log10,
+  Sigmoid,
+  Tanh,
+  Erf,
+  Gelu,
+  GeluTanh,
+  Silu,
+  Ceil,
+  Floor,
+  Round,  // Half to even.
+  Trunc
+};
+constexpr size_t kRowFunctions = 16;
 
 struct VectorFunctions {
   std::string_view name;  // "sse2", "avx2" (with FMA and F16C), "avx512" (F, BW, DQ, VL)
@@ -54,6 +72,8 @@ struct VectorFunctions {
   void (*to_half)(const float* in, uint16_t* out, int64_t n);
   FourierFunctions<float> fourier_f32;
   FourierFunctions<double> fourier_f64;
+  // Writes `size` bytes: those of the pattern over and over. size is a multiple of kPattern.
+  void (*fill)(const std::byte* pattern, std::byte* out, size_t size);
   // Walsh and Hadamard's transform of a line of 2^k, not scaled.
   void (*hadamard)(float* line, int64_t n);
 
