@@ -39,7 +39,7 @@ Result<OpenFile> open_regular(const std::string& path) {
   Handle handle(CreateFileW(native.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE,
                             nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (handle.value == INVALID_HANDLE_VALUE)
-    return io_error(path, system_error_text(GetLastError()));
+    return io_error(path, system_error_text(GetLastError()) + tilde_remedy(path));
   if (GetFileType(handle.value) != FILE_TYPE_DISK)
     return io_error(path, "it is not a regular file");
   LARGE_INTEGER size;

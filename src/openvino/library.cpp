@@ -97,7 +97,9 @@ Place resolve(const std::string& text) {
     // As everywhere, a bare name is the system's to find; the current folder is not searched.
     place.kind = Place::Kind::Name;
     place.path = given;
-    if (fs::exists(status)) place.problem = "for the file in the current folder write ./" + text;
+    place.problem = fs::exists(status)
+                        ? "for the file in the current folder write ./" + text
+                        : "a name without a folder is the system's to find, so give a path";
     return place;
   }
   std::error_code error;
@@ -118,7 +120,8 @@ Place resolve(const std::string& text) {
   } else if (fs::exists(status)) {
     place.problem = "neither a file nor a folder";
   } else {
-    place.problem = status_error ? status_error.message() : "no such file or folder";
+    place.problem =
+        (status_error ? status_error.message() : "no such file or folder") + tilde_remedy(text);
   }
   return place;
 }
@@ -129,14 +132,14 @@ class Attempt {
   std::optional<OpenvinoLibrary> library;
   std::vector<SearchStep> steps;
 
-  bool met_one = false;  // Something was there, but of no use.
-  bool stuck = false;    // What was refused stays in the process, so nothing else may be loaded.
+  size_t refused = 0;  // What was there, but of no use.
+  bool stuck = false;  // What was refused stays in the process, so nothing else may be loaded.
 
   void note(std::string place, std::string outcome) {
     steps.push_back({std::move(place), std::move(outcome)});
   }
   void refuse(std::string place, std::string outcome) {
-    met_one = true;
+    ++refused;
     note(std::move(place), std::move(outcome));
   }
 
@@ -158,27 +161,29 @@ class Attempt {
     return check(place, *opened, name);
   }
 
-  // Loads by a name that the system looks up. False also if there is nothing of that name.
-  bool try_name(const std::string& name, bool note_absence) {
+  // Loads by a name that the system looks up; `place` is what the record calls it. False also if
+  // there is nothing of that name.
+  bool try_name(const std::string& place, const std::string& name, bool note_absence) {
     if (stuck) return false;
     auto opened = SharedLibrary::open(path_from_utf8(name));
     if (!opened.ok()) {
       const std::string& reason = opened.error().message;
       const std::string explained = explain_load_failure(reason, path_from_utf8(name));
-      if (note_absence || explained != reason) note(name, explained);
+      if (note_absence || explained != reason) note(place, explained);
       return false;
     }
     const fs::path file = SharedLibrary::file_of(opened->find<void()>("ov_get_openvino_version"));
     std::error_code error;
     const fs::path real = fs::canonical(file, error);
-    return check(name, *opened, error ? name : path_to_utf8(real));
+    return check(place, *opened, error ? name : path_to_utf8(real));
   }
 
   // The first of the files in `place` that loads.
   bool try_place(const std::string& label, const Place& place) {
     if (place.kind == Place::Kind::Name) {
-      if (try_name(path_to_utf8(place.path), true)) return true;
-      if (!stuck && !place.problem.empty()) steps.back().outcome += "; " + place.problem;
+      const size_t before = refused;
+      if (try_name(label, path_to_utf8(place.path), true)) return true;
+      if (!stuck && refused == before) steps.back().outcome += "; " + place.problem;
       return false;
     }
     if (place.files.empty()) note(label, place.problem);
@@ -221,7 +226,7 @@ OpenvinoAttempt found(Attempt attempt) {
 
 OpenvinoAttempt not_found(Attempt attempt, const std::string& remedy) {
   std::string message =
-      attempt.met_one ? "no usable OpenVINO found; tried:" : "OpenVINO not found; tried:";
+      attempt.refused > 0 ? "no usable OpenVINO found; tried:" : "OpenVINO not found; tried:";
   const char* separator = " ";
   for (const SearchStep& step : attempt.steps) {
     message += separator + step.place + " (" + step.outcome + ")";
@@ -381,13 +386,15 @@ OpenvinoAttempt try_openvino(const std::string& requested, const SearchSurroundi
     attempt.note("$" + std::string(kInstallDir),
                  around.privileged ? kNotRead : (install ? "empty" : "not set"));
   }
+  if (around.standard_folders.empty() && !around.standard_pattern.empty())
+    attempt.note(around.standard_pattern, "no such folder");
   for (const fs::path& folder : around.standard_folders) {
     const std::string path = path_to_utf8(folder);
     if (attempt.try_place(path, resolve(path))) return found(std::move(attempt));
   }
   for (const std::string& name : around.system_names) {
     // Absence is noted once, for the plain name; the versioned ones would fill a page.
-    if (attempt.try_name(name, name == around.system_names.front())) {
+    if (attempt.try_name(name, name, name == around.system_names.front())) {
       return found(std::move(attempt));
     }
   }

@@ -179,7 +179,11 @@ std::vector<std::string> system_library_names(Os os) {
   return names;
 }
 
-std::vector<fs::path> standard_install_folders() {
+namespace {
+
+// The folders that have installs in the system's usual places, under a name that begins so.
+constexpr const char* kInstallPrefix = "openvino";
+std::vector<fs::path> standard_parents() {
   std::vector<fs::path> parents;
   if (kThisOs == Os::Windows) {
     for (const char* variable : {"ProgramFiles(x86)", "ProgramFiles", "ProgramW6432"}) {
@@ -190,20 +194,21 @@ std::vector<fs::path> standard_install_folders() {
   } else {
     parents = {"/opt/intel", "/opt"};
   }
-  std::vector<fs::path> folders;
-  for (const fs::path& parent : parents) {
-    for (fs::path& folder : versioned_folders(parent, "openvino")) {
-      folders.push_back(std::move(folder));
-    }
-  }
-  return folders;
+  return parents;
 }
+
+}  // namespace
 
 SearchSurroundings real_surroundings() {
   SearchSurroundings around;
   around.variable = read_environment;
   around.privileged = is_privileged_process();
-  around.standard_folders = standard_install_folders();
+  for (const fs::path& parent : standard_parents()) {
+    for (fs::path& folder : versioned_folders(parent, kInstallPrefix))
+      around.standard_folders.push_back(std::move(folder));
+    around.standard_pattern += (around.standard_pattern.empty() ? "" : ", ") +
+                               path_to_utf8(parent / kInstallPrefix) + "*";
+  }
   around.system_names = system_library_names(kThisOs);
   return around;
 }

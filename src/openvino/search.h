@@ -44,9 +44,6 @@ std::vector<std::filesystem::path> find_c_libraries(const std::filesystem::path&
 // The names for the system's own search: the plain one, then versioned ones from new to old.
 std::vector<std::string> system_library_names(Os os);
 
-// Installs in the system's usual places that exist, newest first.
-std::vector<std::filesystem::path> standard_install_folders();
-
 // What a search reads from its surroundings. Tests bring their own.
 struct SearchSurroundings {
   // Environment variables; none are read in a process with more rights than its caller.
@@ -54,7 +51,9 @@ struct SearchSurroundings {
   bool privileged = false;
   std::vector<std::string> added;  // By add_openvino_path(), in order.
   std::string remedy;              // Of set_openvino_remedy(); empty: our own.
+  // Installs in the system's usual places that exist, newest first; and those places, for messages.
   std::vector<std::filesystem::path> standard_folders;
+  std::string standard_pattern;
   std::vector<std::string> system_names;
 };
 SearchSurroundings real_surroundings();

@@ -35,6 +35,16 @@ std::string text_of(const FileContents& file) {
   return {reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()};
 }
 
+TEST_P(OpenFile, SaysThatATildeIsNotExpanded) {
+  for (const char* path : {"~/none.pte", "/no/~/none.pte"}) {
+    const auto file = open(path);
+    ASSERT_FALSE(file.ok());
+    EXPECT_NE(file.error().message.find("; ~ is not expanded here"), std::string::npos)
+        << file.error().message;
+  }
+  expect_refused("/no/none~.pte", "No such file or directory");
+}
+
 TEST_P(OpenFile, GivesTheBytesAligned) {
   const TempFolder top;
   std::string content(100003, 'x');
