@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "interrupt.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -28,7 +29,10 @@ void write_to(const fs::path& file, const std::string& path,
     write(stream);
     stream.close();
   }
-  if (!stream) throw UsageError("cannot write " + path + ": " + reason(errno));
+  if (stream) return;
+  const int number = errno;
+  throw UsageError("cannot write " + path + ": " + reason(number) +
+                   (number == ENOENT ? tilde_remedy(path) : ""));
 }
 
 }  // namespace
@@ -40,7 +44,7 @@ std::string read_file(const std::string& path) {
   const fs::path native = native_path(path);
   std::error_code error;
   const fs::file_status status = fs::status(native, error);
-  if (!fs::exists(status)) fail(error ? error.message() : reason(ENOENT));
+  if (!fs::exists(status)) fail((error ? error.message() : reason(ENOENT)) + tilde_remedy(path));
   if (fs::is_directory(status)) fail("it is a folder, not a file");
   if (!fs::is_regular_file(status)) fail("it is not a regular file");
   errno = 0;

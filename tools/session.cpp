@@ -150,8 +150,8 @@ std::string describe(const pteron_spec& spec) {
   }
   std::string text = std::string(pteron_dtype_name(static_cast<pteron_dtype>(spec.dtype))) + " [";
   for (int32_t i = 0; i < spec.rank; ++i) {
-    text +=
-        std::string(i > 0 ? ", " : "") + (spec.dynamic ? "<=" : "") + std::to_string(spec.shape[i]);
+    text += std::string(i > 0 ? ", " : "") + (spec.dynamic && spec.shape[i] > 1 ? "<=" : "") +
+            std::to_string(spec.shape[i]);
   }
   return text + "]";
 }

@@ -143,7 +143,7 @@ def borrow(value: Any, name: str) -> Borrowed:
     if code is None:
         raise ArgumentTypeError(
             f"{name}: the {kind} has elements that no program takes "
-            f"(DLPack's type {tensor.code} of {tensor.bits} bits, {tensor.lanes} lanes)"
+            f"(DLPack's type {tensor.code}, bits {tensor.bits}, lanes {tensor.lanes})"
         )
     rank = tensor.ndim
     if not 0 <= rank <= MAX_RANK:

@@ -151,6 +151,7 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "pteron_method_output_spec": (c_int, (c_void_p, c_size_t, _SPEC, _ERROR)),
     "pteron_method_bind_output": (c_int, (c_void_p, c_size_t, _VALUE, _ERROR)),
     "pteron_method_run": (c_int, (c_void_p, _VALUE, c_size_t, _ERROR)),
+    "pteron_method_announce": (c_int, (c_void_p, _ERROR)),
     "pteron_method_cancel": (None, (c_void_p,)),
     "pteron_method_get_output": (c_int, (c_void_p, c_size_t, _VALUE, _ERROR)),
     "pteron_method_state_count": (c_size_t, (c_void_p,)),

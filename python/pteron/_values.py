@@ -107,14 +107,18 @@ class TensorSlot:
         self, address: int, code: int, shape: tuple[int, ...], strides: tuple[int, ...]
     ) -> None:
         rank = len(shape)
-        if rank > MAX_RANK:
-            raise ArgumentError(f"an array of {rank} dimensions; at most {MAX_RANK} are possible")
         self.tensor.dtype = code
         self.tensor.rank = rank
         self.shape[:rank] = list(shape)
         self.strides[:rank] = list(strides)
         self.tensor.strides = self.strides
         self.address.value = address
+
+
+def check_rank(shape: tuple[int, ...], name: str) -> None:
+    """What a slot has room for; `name` stands in errors: input 0 "x"."""
+    if len(shape) > MAX_RANK:
+        raise ArgumentError(f"{name} has {len(shape)} dimensions, but at most {MAX_RANK} can be")
 
 
 def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
@@ -126,6 +130,7 @@ def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
         code = _dtypes.code_of(array.dtype)
     if code != spec.code:
         raise wrong_dtype(array, spec, name)
+    check_rank(array.shape, name)
     if isinstance(array, Borrowed):
         slot.set(array.address, array.code, array.shape, array.strides)
     else:

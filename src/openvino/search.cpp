@@ -206,8 +206,8 @@ SearchSurroundings real_surroundings() {
   for (const fs::path& parent : standard_parents()) {
     for (fs::path& folder : versioned_folders(parent, kInstallPrefix))
       around.standard_folders.push_back(std::move(folder));
-    around.standard_pattern += (around.standard_pattern.empty() ? "" : ", ") +
-                               path_to_utf8(parent / kInstallPrefix) + "*";
+    around.standard_pattern +=
+        (around.standard_pattern.empty() ? "" : ", ") + path_to_utf8(parent / kInstallPrefix) + "*";
   }
   around.system_names = system_library_names(kThisOs);
   return around;

@@ -221,6 +221,18 @@ class Files(CommandTest):
         self.run_command("doctor", "--openvino", planted)
         self.assertTrue(mark.exists())
 
+    def test_a_bad_value_of_the_variable_is_told_with_the_variable(self) -> None:
+        done = self.run_command("run", LSTM, OPENVINO_LIB_PATH="nonsense")
+        self.expect(done, MISSING, "$OPENVINO_LIB_PATH=nonsense (", "Correct OPENVINO_LIB_PATH")
+
+    def test_a_tilde_that_no_shell_expands_is_pointed_out(self) -> None:
+        remedy = "~ is not expanded here"
+        self.expect(self.run_command("run", "~/none.pte"), WRONG_USE, remedy)
+        self.expect(self.run_command("run", MLP, "-i", "~/none.npy"), WRONG_USE, remedy)
+        self.expect(self.run_command("run", MLP, "-o", "~/none/y.npz"), WRONG_USE, remedy)
+        done = self.run_command("doctor", "--openvino=~/none")
+        self.assertIn(remedy, done.out)
+
 
 class Inputs(CommandTest):
     def test_their_number_dtype_and_shape_are_checked(self) -> None:

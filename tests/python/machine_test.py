@@ -26,6 +26,20 @@ class Machine(PackageTestCase):
         with self.raises(LookupError, str(self.folder)):
             pteron.devices(openvino=self.folder)
 
+    def test_a_name_in_the_variable_is_told_with_the_variable(self) -> None:
+        done = self.run_python(
+            f"""
+            import numpy, pteron
+            try:
+                pteron.load({str(MODELS / "lstm_openvino.pte")!r})(numpy.zeros((2, 6), "int64"))
+            except LookupError as error:
+                print(error)
+            """,
+            OPENVINO_LIB_PATH="nonsense",
+        )
+        self.assertIn("$OPENVINO_LIB_PATH=nonsense (", done.stdout)
+        self.assertIn("Correct OPENVINO_LIB_PATH, or unset it", done.stdout)
+
     def test_devices_of_an_openvino_are_listed(self) -> None:
         done = self.run_python(
             f"import pteron; print([d['name'] for d in pteron.devices({str(FAKES / 'good')!r})])"

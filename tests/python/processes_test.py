@@ -247,11 +247,12 @@ class Interpreters(ProcessTestCase):
 class Importing(PackageTestCase):
     def test_it_is_quick_and_brings_no_openvino(self) -> None:
         done = self.run_python(
-            "import sys, time, numpy\n"
+            "import sys, time, numpy; before = set(sys.modules)\n"
             "start = time.perf_counter(); import pteron\n"
             "print(time.perf_counter() - start)\n"
             "assert 'openvino' not in sys.modules and 'asyncio' not in sys.modules\n"
             "assert 'torch' not in sys.modules\n"
+            "assert not {'json', 'platform', 'concurrent.futures'} & (set(sys.modules) - before)\n"
             "with open('/proc/self/maps') as maps: assert 'libopenvino' not in maps.read()\n"
         )
         self.assertLess(float(done.stdout), 1)
