@@ -126,6 +126,7 @@ environment() {
     openvino-*) need_environment "$1" "openvino==${1#openvino-}" ;;
     oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ml_dtypes==0.7.0 ;;
     oracle-2026) need_environment oracle-2026 torch==2.13.0 executorch==1.4.0 openvino==2026.4.1 nncf==3.4.0 ;;
+    jax) need_environment jax jax==0.10.2 numpy==2.4.6 ml_dtypes==0.7.0 ;;
     # What the shipped files are built with.
     release)
       need_environment release ziglang==0.17.1 scikit-build-core==1.1.2 build==1.6.1 \

@@ -97,9 +97,11 @@ class Program(Closable):
     dtype('float32')
     """
 
-    def __init__(self, source: Any, options: Options) -> None:
+    def __init__(self, source: Any, options: Options | None = None) -> None:
         _openvino.tell_library()
         self._what = "the program"
+        if options is None:
+            options = Options()
         self._options = options
         self._path: str | None = None
         handle = ProgramHandle()

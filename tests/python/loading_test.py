@@ -27,6 +27,9 @@ class Loading(PackageTestCase):
             self.assertEqual(program.method_names, ("forward",))
             np.testing.assert_allclose(program(self.x), self.y, atol=1e-5)
 
+    def test_the_class_itself_opens_with_defaults(self) -> None:
+        np.testing.assert_allclose(pteron.Program(LSTM)(self.x), self.y, atol=1e-5)
+
     def test_paths_of_any_script_work(self) -> None:
         folder = self.folder / "Zoë 模型 привет"
         folder.mkdir()

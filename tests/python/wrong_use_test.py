@@ -155,6 +155,13 @@ class WrongInputs(PackageTestCase):
 
         self.check(Nothing(self.x), TypeError, "Nothing gave no DLPack tensor")
 
+    def test_what_gives_no_array_says_why(self) -> None:
+        class Traced:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                raise RuntimeError("it has no numbers yet\nand more")
+
+        self.check(Traced(), TypeError, 'input 0 "input0"', "Traced gives no array: it has no numb")
+
     def test_counts(self) -> None:
         for inputs in ((), (self.x, self.x)):
             with self.raises(ValueError, "takes 1 input", f"got {len(inputs)}", "input0: int64"):
