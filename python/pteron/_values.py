@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _dtypes
 from ._dlpack import Borrowed, borrow
-from ._errors import ArgumentError, ArgumentTypeError, first_line
+from ._errors import ArgumentError, ArgumentTypeError, Error, first_line
 from ._library import (
     BOOL,
     BOOL_LIST,
@@ -57,11 +57,11 @@ def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] |
     if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
         try:
             return np.asarray(value)
+        except Error:  # Of a program that it calls.
+            raise
         except Exception as error:  # Whatever it raises: JAX's traced arrays have no numbers.
             why = first_line(error) or type(error).__name__
-            raise ArgumentTypeError(
-                f"{name}: {describe(value)} gives no array: {why}"
-            ) from error
+            raise ArgumentTypeError(f"{name}: {describe(value)} gives no array: {why}") from error
     if is_openvino_tensor(value):
         return borrow_openvino(value, name)
     try:

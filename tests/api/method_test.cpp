@@ -557,7 +557,7 @@ TEST(Cancel, ReachesACallThatWasAnnouncedAndNoLaterOne) {
   const ProgramHandle program = open(file, &with.options);
   const MethodHandle method = load(program);
   Floats x{{1, 2, 3}, {1, 3}};
-  Floats wrong{{1, 2}, {1, 2}};
+  Floats wrong{{1, 2, 3, 4}, {1, 4}};
   const auto announce = [&] {
     expect_ok(call([&](pteron_error** e) { return pteron_method_announce(method.get(), e); }));
   };
@@ -567,7 +567,8 @@ TEST(Cancel, ReachesACallThatWasAnnouncedAndNoLaterOne) {
   expect_ok(run(method, {x.value()}));
   // Over with a call that is refused before it runs, too.
   announce();
-  expect_failure(run(method, {wrong.value()}), PTERON_INVALID_ARGUMENT, {"input 0", "[1, 2]"});
+  expect_failure(run(method, {wrong.value()}), PTERON_INVALID_ARGUMENT,
+                 {"input 0 \"input0\"", "[1, 4]"});
   pteron_method_cancel(method.get());
   expect_ok(run(method, {x.value()}));
   announce();

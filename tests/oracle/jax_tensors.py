@@ -41,7 +41,9 @@ class Jax(unittest.TestCase):
         same = pteron.load(DATA / "peer/counter.pte").method()
         x = jnp.ones((2, 2))
         same(x)
-        self.assertEqual(same._slots[0].address.value, x.unsafe_buffer_pointer())
+        (slot,) = same._slots
+        assert slot is not None
+        self.assertEqual(slot.address.value, x.unsafe_buffer_pointer())
 
     def test_outputs_become_arrays(self) -> None:
         for got, want in zip(map(jnp.from_dlpack, self.method(self.x)), self.want, strict=True):
