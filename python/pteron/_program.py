@@ -214,6 +214,8 @@ class Program(Closable):
     def _repr_html_(self) -> str:
         import html  # Here, since notebooks alone need it.
 
+        if self._handle is None:
+            return html.escape(repr(self))
         rows = []
         for method in self.info["methods"]:
             calls: dict[str, int] = {}  # Of each kind.

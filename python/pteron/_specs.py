@@ -58,9 +58,9 @@ class Spec(NamedTuple):
 
 
 def shape_text(shape: Sequence[int], dynamic: bool) -> str:
-    """Sizes as they are shown: [1, ≤16]. A program tells that a tensor is dynamic and not which of
+    """Sizes as they are shown: [1, <=16]. A program tells that a tensor is dynamic and not which of
     its sizes are; 1 is none, since an export takes a size that may vary to be over 1."""
-    return f"[{', '.join(f'≤{size}' if dynamic and size > 1 else str(size) for size in shape)}]"
+    return f"[{', '.join(f'<={size}' if dynamic and size > 1 else str(size) for size in shape)}]"
 
 
 def position(what: str, index: int, spec: Spec) -> str:

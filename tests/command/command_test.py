@@ -230,6 +230,7 @@ class Files(CommandTest):
         self.expect(self.run_command("run", "~/none.pte"), WRONG_USE, remedy)
         self.expect(self.run_command("run", MLP, "-i", "~/none.npy"), WRONG_USE, remedy)
         self.expect(self.run_command("run", MLP, "-o", "~/none/y.npz"), WRONG_USE, remedy)
+        self.expect(self.run_command("run", MLP, "--cache=~/none"), WRONG_USE, remedy)
         done = self.run_command("doctor", "--openvino=~/none")
         self.assertIn(remedy, done.out)
 

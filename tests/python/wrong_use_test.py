@@ -69,6 +69,8 @@ class WrongSources(PackageTestCase):
                 pteron.load(LSTM, **options)
         with self.raises(LookupError, remedy):
             pteron.devices(openvino="~/openvino")
+        with self.raises(ValueError, "cache_dir is ", remedy):
+            pteron.load(LSTM, cache_dir="~/none")
 
     def test_a_path_that_no_file_can_have_says_so(self) -> None:
         self.check("\ud800", ValueError, "UTF-8")
