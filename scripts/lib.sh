@@ -119,6 +119,13 @@ use_zig() {
   export CCACHE_COMPILERCHECK=content CCACHE_COMPILERTYPE=clang
 }
 
+# use_mingw: builds are for Windows x86-64, with the tools of the environment `release`. The variable
+# with an underscore is Python's own for cross builds: scikit-build-core names the wheel by it.
+use_mingw() {
+  export PATH="$cache/release/bin:$PATH" CMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-toolchain.cmake"
+  export CMAKE_GENERATOR=Ninja _PYTHON_HOST_PLATFORM=win-amd64
+}
+
 # One list of requirements an environment: scripts/setup is the only place that installs them.
 environment() {
   case $1 in
