@@ -1,7 +1,6 @@
 // Loading real versions of OpenVINO, wherever the environment says that they are:
 // PTERON_TEST_OPENVINO_2025_4_1 and so on, each a folder that holds the libraries, or
 // site-packages.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -114,8 +113,8 @@ TEST_P(RealOpenvino, UsesTheOneThatIsInTheProcess) {
   const fs::path c_library = find_c_libraries(path_from_utf8(place), kThisOs).front();
   std::string name = c_library.filename().string();
   name.erase(name.find("_c"), 2);
-  ASSERT_NE(::dlopen((c_library.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL), nullptr)
-      << ::dlerror();
+  const auto mapped = SharedLibrary::open(c_library.parent_path() / name);
+  ASSERT_TRUE(mapped.ok()) << mapped.error().message;
   const auto loaded = load_openvino("");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_EQ((*loaded)->file(), c_library);
