@@ -11,7 +11,8 @@ import struct
 import sys
 from pathlib import Path
 
-# A complex float comes in rcx as two floats, a complex double as its address in rcx; results go into xmm0.
+# A complex float comes in rcx as two floats, a complex double as its address in rcx; results go
+# into xmm0.
 BODIES = {
     "crealf": bytes.fromhex("660f6ec1c3"),  # movd xmm0, ecx; ret
     "cimagf": bytes.fromhex("48c1e920660f6ec1c3"),  # shr rcx, 32; movd xmm0, ecx; ret
