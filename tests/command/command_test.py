@@ -161,9 +161,7 @@ class Use(CommandTest):
 
 class Files(CommandTest):
     def test_what_is_not_there_or_no_file_is_wrong_use(self) -> None:
-        self.expect(
-            self.run_command("run", "nowhere.pte"), WRONG_USE, "nowhere.pte", NO_SUCH_FILE
-        )
+        self.expect(self.run_command("run", "nowhere.pte"), WRONG_USE, "nowhere.pte", NO_SUCH_FILE)
         self.expect(self.run_command("info", self.folder), WRONG_USE, native(self.folder))
 
     @only_linux("Windows has no such files in folders")

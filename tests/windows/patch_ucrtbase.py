@@ -32,7 +32,7 @@ class Image:
         self.header = self.number("<I", 0x3C)
         count = self.number("<H", self.header + 6)
         first = self.header + 24 + self.number("<H", self.header + 20)
-        self.sections = [
+        self.sections: list[tuple[int, ...]] = [
             struct.unpack_from("<IIII", self.data, first + 40 * i + 8) for i in range(count)
         ]
 
