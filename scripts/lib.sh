@@ -145,6 +145,9 @@ environment() {
   esac
 }
 
+# need_windows: what the Windows tests need, in the folder `windows` of the cache: tests/windows/README.md.
+need_windows() { run_locked windows "$root/tests/windows/make_kit" 2025.4.1 2026.4.1; }
+
 # The folder with OpenVINO's libraries in environment openvino-VERSION.
 openvino_libs() {
   local found=("$cache/openvino-$1"/lib/python3*/site-packages/openvino/libs)
@@ -168,4 +171,16 @@ export_paths() {
   if [ -x "$cache/oracle-2026/bin/python" ]; then
     export PTERON_ORACLE_2026="$cache/oracle-2026/bin/python"
   fi
+}
+
+# export_windows_paths: those that programs under Wine read, whose drive Z is this system's root.
+export_windows_paths() {
+  local version variable folder
+  for version in 2025.0.0 2025.1.0 2025.4.1 2026.4.1; do
+    variable=PTERON_TEST_OPENVINO_${version//./_}
+    folder=$cache/windows/openvino-$version/openvino/libs
+    unset "$variable"
+    if [ -d "$folder" ]; then export "$variable=Z:$folder"; fi
+  done
+  export PTERON_WINDOWS="$cache/windows"
 }

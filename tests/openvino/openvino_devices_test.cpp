@@ -1,11 +1,11 @@
 // Devices and the doctor's report, on the fake OpenVINO and on made-up machines.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "base/shared_library.h"
 #include "base/temp_folder.h"
 #include "fake/fake_openvino.h"
 #include "openvino/core.h"
@@ -17,13 +17,12 @@ namespace pteron {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kLibrary = PTERON_FAKE_OPENVINO_DIR "/good/libopenvino_c.so.2541";
+constexpr const char* kLibrary = PTERON_FAKE_OPENVINO;
 
 void script(const char* text) {
-  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(library, nullptr) << ::dlerror();
-  const auto run = reinterpret_cast<fake_script_t*>(::dlsym(library, "fake_script"));
-  const char* wrong = run(text);
+  const auto library = SharedLibrary::open(kLibrary);
+  ASSERT_TRUE(library.ok()) << library.error().message;
+  const char* wrong = library->find<fake_script_t>("fake_script")(text);
   ASSERT_EQ(wrong, nullptr) << wrong;
 }
 
