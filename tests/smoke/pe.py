@@ -116,7 +116,7 @@ class Pe:
 
     def version_text(self, key: str) -> str:
         """A string of the version resource; empty without it."""
-        wide = f"\0{key}\0".encode("utf-16-le")
+        wide = f"{key}\0".encode("utf-16-le")
         place = self.data.find(wide)
         if place < 0:
             return ""
