@@ -35,9 +35,11 @@ def installed_library(folders: list[str]) -> str | None:
 
 def _candidates(libs: str) -> list[tuple[int, str]]:
     found = []
+    # libopenvino_c.so.2541; on Windows openvino_c.dll, which has no number.
+    windows = sys.platform == "win32"
+    pattern = r"openvino_c\.dll()" if windows else r"libopenvino_c\.so(?:\.(\d+))?"
     for name in os.listdir(libs) if os.path.isdir(libs) else ():
-        # libopenvino_c.so.2541; on Windows openvino_c.dll, which has no number.
-        match = re.fullmatch(r"libopenvino_c\.so(?:\.(\d+))?|openvino_c\.dll", name)
+        match = re.fullmatch(pattern, name)
         if match:
             found.append((int(match[1] or 0), os.path.realpath(os.path.join(libs, name))))
     return found
