@@ -7,7 +7,6 @@ usage: threads_test.py [Class.test]...   with the variables that ctest sets (pac
 import asyncio
 import contextlib
 import gc
-import os
 import threading
 import time
 import unittest
