@@ -1,44 +1,9 @@
-#if defined(_MSC_VER) && defined(_M_X64)
-#include <intrin.h>
-#elif defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-#include <cpuid.h>
-#endif
-
 #include "base/environment.h"
+#include "kernels/vector/cpuid.h"
 #include "kernels/vector/tables.h"
 
 namespace pteron {
 namespace {
-
-struct Registers {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-};
-
-#if defined(_MSC_VER) && defined(_M_X64)
-#define PTERON_ASKS_THE_CPU
-Registers cpuid(int leaf) {
-  int highest[4], found[4];
-  __cpuid(highest, 0);
-  if (leaf > highest[0]) return {};
-  __cpuidex(found, leaf, 0);
-  return {static_cast<unsigned>(found[0]), static_cast<unsigned>(found[1]),
-          static_cast<unsigned>(found[2]), static_cast<unsigned>(found[3])};
-}
-unsigned xcr0() { return static_cast<unsigned>(_xgetbv(0)); }
-#elif defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-#define PTERON_ASKS_THE_CPU
-Registers cpuid(int leaf) {
-  Registers r;
-  return __get_cpuid_count(static_cast<unsigned>(leaf), 0, &r.a, &r.b, &r.c, &r.d) != 0
-             ? r
-             : Registers{};
-}
-unsigned xcr0() {
-  unsigned low = 0, high = 0;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return low;
-}
-#endif
 
 #ifdef PTERON_ASKS_THE_CPU
 // What cpuid and xgetbv say, by Intel's manual (volume 2, CPUID; volume 1, chapter 14): the CPU has
