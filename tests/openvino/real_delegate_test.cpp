@@ -175,9 +175,9 @@ std::string blob_of_relu(const OpenvinoLibrary& ov, bool with_input = false) {
   using Status = ov::ov_status_e;
   const auto library = SharedLibrary::open(path_from_utf8(ov.file()));
   EXPECT_TRUE(library.ok()) << library.error().message;
-  auto* const read = library->find<Status(const ov::ov_core_t*, const char*, size_t,
-                                          const ov::ov_tensor_t*, ov::ov_model_t**)>(
-      "ov_core_read_model_from_memory_buffer");
+  auto* const read =
+      library->find<Status(const ov::ov_core_t*, const char*, size_t, const ov::ov_tensor_t*,
+                           ov::ov_model_t**)>("ov_core_read_model_from_memory_buffer");
   auto* const compile =
       library->find<Status(const ov::ov_core_t*, const ov::ov_model_t*, const char*, size_t,
                            ov::ov_compiled_model_t**, ...)>("ov_core_compile_model");
