@@ -165,3 +165,15 @@ export_paths() {
     export PTERON_ORACLE_2026="$cache/oracle-2026/bin/python"
   fi
 }
+
+# export_windows_paths: those that programs under Wine read, whose drive Z is this system's root.
+export_windows_paths() {
+  local version variable folder
+  for version in 2025.0.0 2025.1.0 2025.4.1 2026.4.1; do
+    variable=PTERON_TEST_OPENVINO_${version//./_}
+    folder=$cache/windows/openvino-$version/openvino/libs
+    unset "$variable"
+    if [ -d "$folder" ]; then export "$variable=Z:$folder"; fi
+  done
+  export PTERON_WINDOWS="$cache/windows"
+}

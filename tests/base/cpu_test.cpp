@@ -1,7 +1,6 @@
 #include "base/cpu.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include "base/temp_folder.h"
 
@@ -54,26 +53,6 @@ TEST(Cpu, TakesOddGroupTextForNoLimit) {
   for (const char* text : {"", "\n\n", "0", "0:", "::", "0::", "0::relative", "cpu:cpu:"}) {
     EXPECT_EQ(cgroup_cores(text, mount.text()), std::nullopt) << text;
   }
-}
-
-TEST(Cpu, CountsOnlyTheCoresOfTheAffinityMask) {
-  EXPECT_GE(hardware_cores(), 1);
-  EXPECT_GE(usable_cores(), 1);
-  EXPECT_LE(usable_cores(), hardware_cores());
-  cpu_set_t before;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &before)) continue;
-    CPU_SET(cpu, &one);
-    break;
-  }
-  const int hardware = hardware_cores();
-  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
-  EXPECT_EQ(usable_cores(), 1);
-  EXPECT_EQ(hardware_cores(), hardware);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ import struct
 import sys
 from pathlib import Path
 
-# A complex float comes in rcx as two floats, a complex double as its address in rcx; results go into xmm0.
+# A complex float comes in rcx as two floats, a complex double as its address in rcx; results go
+# into xmm0.
 BODIES = {
     "crealf": bytes.fromhex("660f6ec1c3"),  # movd xmm0, ecx; ret
     "cimagf": bytes.fromhex("48c1e920660f6ec1c3"),  # shr rcx, 32; movd xmm0, ecx; ret
@@ -31,7 +32,7 @@ class Image:
         self.header = self.number("<I", 0x3C)
         count = self.number("<H", self.header + 6)
         first = self.header + 24 + self.number("<H", self.header + 20)
-        self.sections = [
+        self.sections: list[tuple[int, ...]] = [
             struct.unpack_from("<IIII", self.data, first + 40 * i + 8) for i in range(count)
         ]
 
