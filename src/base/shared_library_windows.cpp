@@ -39,6 +39,8 @@ fs::path system_folder() {
   return name;
 }
 
+fs::path program_folder() { return module_file(nullptr).parent_path(); }
+
 // A damaged DLL is an error of ours to report, not a box for the user to click away.
 class NoErrorBoxes {
  public:
@@ -73,19 +75,15 @@ class SearchedFolders {
 
 bool is_file(const fs::path& path) { return file_status(path).kind == FileKind::File; }
 
-// Where the loader would find an import of a DLL in the first of `folders`.
+// Where the loader would find an import of a DLL in the first of `folders`. The folders that the
+// program has added itself cannot be asked for.
 ImportPlace find_import(const std::string& name, const std::vector<fs::path>& folders) {
   const std::wstring wide = wide_from_utf8(name);
   if (is_windows_contract(name) || GetModuleHandleW(wide.c_str()) != nullptr) return {true, {}};
   for (const fs::path& folder : folders) {
     if (is_file(folder / wide)) return {true, folder / wide};
   }
-  // As a data file it is searched for in the same places, and nothing of it runs.
-  const HMODULE module = LoadLibraryExW(
-      wide.c_str(), nullptr, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
-  if (module == nullptr) return {};
-  FreeLibrary(module);
-  return {true, {}};
+  return {is_file(program_folder() / wide) || is_file(system_folder() / wide), {}};
 }
 
 // What keeps a file from being a DLL that this process can load; empty if nothing does.
@@ -100,39 +98,29 @@ std::string why_no_dll(const fs::path& file) {
   return pe->is_dll ? "" : "is a program, no DLL";
 }
 
-// "it needs tbb12.dll" or, where another one needs it, "its openvino.dll needs tbb12.dll"
-std::string needs(const MissingImport& missing, const fs::path& file) {
-  const bool is_own = missing.needed_by == path_to_utf8(file.filename());
-  return (is_own ? "it needs " : "its " + missing.needed_by + " needs ") + missing.name;
-}
-
-std::string explain_missing(const fs::path& file, const std::vector<fs::path>& folders,
+// The first of what `file` imports, and its imports in turn, that is missing or is no DLL.
+std::string explain_imports(const fs::path& file, const std::vector<fs::path>& folders,
                             const std::string& reason) {
-  const auto missing = find_missing_import(
-      file, [&](const std::string& name) { return find_import(name, folders); });
-  if (!missing) return reason;
-  return needs(*missing, file) + ", which is neither beside it nor among the system's DLLs" +
-         (is_visual_cpp_runtime(missing->name)
-              ? "; install Microsoft's Visual C++ redistributable for " + name_of(kThisMachine)
-              : "") +
-         " (" + reason + ")";
-}
-
-// A DLL beside it may be the one that is none.
-std::string explain_bad_format(const fs::path& file, const std::vector<fs::path>& folders,
-                               const std::string& reason) {
   std::string why = why_no_dll(file);
   if (!why.empty()) return "it " + why + " (" + reason + ")";
-  fs::path culprit;
-  const auto bad = find_missing_import(file, [&](const std::string& name) {
+  std::string culprit;
+  const auto missing = find_missing_import(file, [&](const std::string& name) {
     ImportPlace place = find_import(name, folders);
+    if (!place.found) return place;
     if (!place.file.empty()) why = why_no_dll(place.file);
-    if (why.empty()) return ImportPlace{true, std::move(place.file)};
-    culprit = place.file;
+    if (why.empty()) return place;
+    culprit = path_to_utf8(place.file);
     return ImportPlace{};
   });
-  if (!bad) return reason;
-  return needs(*bad, file) + ", and " + path_to_utf8(culprit) + " " + why + " (" + reason + ")";
+  if (!missing) return reason;
+  const bool is_own = missing->needed_by == path_to_utf8(file.filename());
+  std::string text = (is_own ? "it" : "its " + missing->needed_by) + " needs " + missing->name;
+  if (!culprit.empty()) return text + ", and " + culprit + " " + why + " (" + reason + ")";
+  text += ", which is neither beside it nor among the system's DLLs";
+  if (is_visual_cpp_runtime(missing->name)) {
+    text += "; install Microsoft's Visual C++ redistributable for " + name_of(kThisMachine);
+  }
+  return text + " (" + reason + ")";
 }
 
 std::string explain(DWORD number, const fs::path& path, const std::vector<fs::path>& also) {
@@ -140,7 +128,7 @@ std::string explain(DWORD number, const fs::path& path, const std::vector<fs::pa
   if (number != ERROR_MOD_NOT_FOUND && number != ERROR_BAD_EXE_FORMAT) return reason;
   fs::path file = path;
   if (!path.has_parent_path()) {
-    for (const fs::path& folder : {module_file(nullptr).parent_path(), system_folder()}) {
+    for (const fs::path& folder : {program_folder(), system_folder()}) {
       if (is_file(folder / path)) {
         file = folder / path;
         break;
@@ -154,8 +142,7 @@ std::string explain(DWORD number, const fs::path& path, const std::vector<fs::pa
   }
   std::vector<fs::path> folders = {file.parent_path()};
   folders.insert(folders.end(), also.begin(), also.end());
-  return number == ERROR_MOD_NOT_FOUND ? explain_missing(file, folders, reason)
-                                       : explain_bad_format(file, folders, reason);
+  return explain_imports(file, folders, reason);
 }
 
 }  // namespace
