@@ -78,7 +78,8 @@ std::string system_error_text(unsigned long number) {
     }
   }
   if (!line.empty() && line.back() == ' ') line.pop_back();
-  if (const size_t at = line.find("%1"); at != std::string::npos) line.replace(at, 2, "The file");
+  if (const size_t at = line.find("%1"); at != std::string::npos)
+    line.replace(at, 2, at == 0 ? "The file" : "the file");
   return line + " (error " + std::to_string(number) + ")";
 }
 
