@@ -126,6 +126,42 @@ TEST(WriteFileOnWindows, ExplainsAFileThatIsHeld) {
   EXPECT_EQ(tools::read_file(path_to_utf8(path)), "after");
 }
 
+TEST(MapFileOnWindows, LocksTheFileUnlessItIsRead) {
+  const TempFolder top;
+  const fs::path path = top.write("model.pte", std::string(100000, 'x'));
+  const auto cut = [&] {
+    const HANDLE file = CreateFileW(path.c_str(), GENERIC_WRITE, 0, nullptr, TRUNCATE_EXISTING,
+                                    FILE_ATTRIBUTE_NORMAL, nullptr);
+    const DWORD number = file == INVALID_HANDLE_VALUE ? GetLastError() : 0;
+    if (number == 0) CloseHandle(file);
+    return number;
+  };
+  {
+    const auto mapped = map_file(path_to_utf8(path));
+    ASSERT_TRUE(mapped.ok()) << mapped.error().message;
+    EXPECT_EQ(cut(), static_cast<DWORD>(ERROR_USER_MAPPED_FILE));
+    EXPECT_EQ(text_of(*mapped), std::string(100000, 'x'));
+  }
+  const auto read = read_file(path_to_utf8(path));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(cut(), 0U);
+  EXPECT_EQ(text_of(*read), std::string(100000, 'x'));
+}
+
+TEST(WriteFileOnWindows, ExplainsAFileThatIsMapped) {
+  const TempFolder top;
+  const fs::path path = top.write("model.pte", "before");
+  auto mapped = map_file(path_to_utf8(path));
+  ASSERT_TRUE(mapped.ok()) << mapped.error().message;
+  const std::string why = refusal(path, "after");
+  EXPECT_NE(why.find("Windows replaces no file that a program has open or mapped, as a .pte is"),
+            std::string::npos)
+      << why;
+  EXPECT_EQ(text_of(*mapped), "before");
+  *mapped = FileContents{};
+  EXPECT_EQ(refusal(path, "after"), "");
+}
+
 // ---- Processes of their own
 // ----------------------------------------------------------------------
 
