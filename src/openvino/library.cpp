@@ -291,7 +291,11 @@ Error other_is_present(const std::string& asked_for, const Place& asked,
 }
 
 bool names(const Place& asked, const fs::path& file) {
-  if (asked.kind == Place::Kind::Name) return asked.path == file.filename();
+  if (asked.kind == Place::Kind::Name) {
+    return asked.path == file.filename() ||
+           (kThisOs == Os::Windows && is_c_library_name(path_to_utf8(asked.path), kThisOs) &&
+            is_c_library_name(path_to_utf8(file.filename()), kThisOs));
+  }
   return std::any_of(asked.files.begin(), asked.files.end(),
                      [&](const fs::path& f) { return is_same_file(f, file); });
 }

@@ -80,7 +80,8 @@ std::vector<fs::path> versioned_folders(const fs::path& folder, std::string_view
   return folders;
 }
 
-// The C libraries directly in `folder`, newest version first; a name without a version comes last.
+// The C libraries directly in `folder`, newest version first; a name without a version comes last,
+// and openvino_cd.dll, the debug build, after openvino_c.dll.
 std::vector<fs::path> libraries_directly_in(const fs::path& folder, Os os) {
   std::vector<std::pair<std::optional<OpenvinoVersion>, fs::path>> found;
   for (const FolderEntry& entry : list_folder(folder)) {
@@ -90,7 +91,9 @@ std::vector<fs::path> libraries_directly_in(const fs::path& folder, Os os) {
     const auto version = version_in_file_name(path_to_utf8(file.filename()));
     found.emplace_back(version, std::move(file));
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? b.first < a.first : a.second < b.second;
+  });
   std::vector<fs::path> files;
   files.reserve(found.size());
   for (auto& [version, file] : found) files.push_back(std::move(file));
@@ -154,7 +157,7 @@ std::vector<fs::path> find_c_libraries(const fs::path& folder, Os os) {
 }
 
 std::vector<fs::path> dependency_folders(const fs::path& c_library, Os os) {
-  if (os != Os::Windows) return {};
+  if (os != Os::Windows || !c_library.is_absolute()) return {};
   const fs::path runtime = c_library.parent_path()
                                .parent_path()
                                .parent_path()

@@ -363,6 +363,15 @@ TEST(Loader, RefusesAnotherOneThanTheProcessHas) {
   EXPECT_FALSE(is_loaded(L"openvino_c.dll"));
 }
 
+TEST(Loader, TakesTheOneThatTheProcessHasByAnyOfItsNames) {
+  const std::string folder = kFakes + "/good";
+  ASSERT_NE(LoadLibraryW(system_path(path_from_utf8(kGood)).c_str()), nullptr);
+  for (const std::string& name : {std::string("openvino_c.dll"), std::string("OpenVINO_C.DLL"),
+                                  folder, folder + "/OPENVINO_C.dll", std::string()}) {
+    EXPECT_TRUE(loads(try_openvino(name, nothing()), kGood)) << name;
+  }
+}
+
 TEST(Loader, RefusesACLibraryThatGotTheCoreOfAnotherFolder) {
   const TempFolder other;
   const TempFolder mine;
@@ -467,7 +476,7 @@ class Library {
   HMODULE module_;
 };
 
-void run_and_free(const std::string& openvino) {
+void run_and_free(const std::string& model, const std::string& openvino) {
   Library library;
   ASSERT_TRUE(library.ok()) << GetLastError();
   const auto open = library.find<decltype(pteron_program_open)>("pteron_program_open");
@@ -480,13 +489,13 @@ void run_and_free(const std::string& openvino) {
   const auto text = library.find<decltype(pteron_error_message)>("pteron_error_message");
 
   pteron_program_options options = PTERON_INIT(pteron_program_options);
-  options.openvino = openvino.c_str();
+  options.openvino = openvino.empty() ? nullptr : openvino.c_str();
+  options.threads = 2;
   pteron_program* program = nullptr;
   pteron_method* method = nullptr;
   pteron_error* error = nullptr;
-  ASSERT_EQ(open(PTERON_TEST_DATA "/models/crepe_openvino.pte", &options, &program, &error),
-            PTERON_OK)
-      << text(error);
+  const std::string path = std::string(PTERON_TEST_DATA) + "/models/" + model;
+  ASSERT_EQ(open(path.c_str(), &options, &program, &error), PTERON_OK) << text(error);
   ASSERT_EQ(load(program, nullptr, nullptr, &method, &error), PTERON_OK) << text(error);
   static float zeros[8 * 1024];
   const int64_t shape[] = {8, 1024};
@@ -508,9 +517,16 @@ void run_and_free(const std::string& openvino) {
 TEST(Unload, OfPteronAfterARunLeavesOpenvinoAndEndsWell) {
   NEEDS_REAL_OPENVINO(folder, "2025.4.1");
   for (int i = 0; i < 5; ++i) {
-    run_and_free(folder);
+    run_and_free("crepe_openvino.pte", folder);
     EXPECT_TRUE(is_loaded(L"openvino_c.dll"));
     EXPECT_TRUE(is_loaded(L"openvino.dll"));
+  }
+}
+
+TEST(Unload, OfPteronAfterARunOnItsKernelsEndsWell) {
+  for (int i = 0; i < 5; ++i) {
+    run_and_free("crepe_portable.pte", "");
+    EXPECT_FALSE(is_loaded(L"pteron.dll"));
   }
 }
 
