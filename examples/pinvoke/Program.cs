@@ -5,6 +5,9 @@ using System;
 using System.Runtime.InteropServices;
 using System.Text;
 
+// The library is looked for beside the program and in the system's folders, not in the current one.
+[assembly: DefaultDllImportSearchPaths(DllImportSearchPath.AssemblyDirectory | DllImportSearchPath.SafeDirectories)]
+
 // Only what this program calls; pteron.h has the rest. The layouts are those of 64-bit systems.
 static class Native {
   const string Library = "pteron";
