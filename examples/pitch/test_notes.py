@@ -40,7 +40,10 @@ def main() -> int:
     # A program for Windows is started by what runs such programs here.
     emulator = os.environ.get("PTERON_EMULATOR")
     done = subprocess.run(
-        [*([emulator] if emulator else []), pitch, model, wav, "--openvino", openvino], capture_output=True, text=True, check=False
+        [*([emulator] if emulator else []), pitch, model, wav, "--openvino", openvino],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     print(done.stdout, done.stderr, sep="")
     if done.returncode != 0:
