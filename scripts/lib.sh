@@ -146,7 +146,7 @@ environment() {
 }
 
 # need_windows: what the Windows tests need, in the folder `windows` of the cache: tests/windows/README.md.
-need_windows() { run_locked windows "$root/tests/windows/make_kit" 2025.4.1 2026.4.1; }
+need_windows() { run_locked windows "$root/tests/windows/make_kit" 2025.0.0 2025.1.0 2025.4.1 2026.4.1; }
 
 # The folder with OpenVINO's libraries in environment openvino-VERSION.
 openvino_libs() {

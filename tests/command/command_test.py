@@ -596,8 +596,9 @@ class Versions(CommandTest):
         more = ("--openvino", openvino)
         done = self.run_command("run", model, "-i", inputs, "-o", "y.npz", "--json", *more)
         self.expect(done, DONE)
-        row = json.loads(done.out)["execution"][0]
-        self.assertEqual((row["device"], row["precision"]), ("CPU", "f32"))
+        if "openvino" in model.name:
+            row = json.loads(done.out)["execution"][0]
+            self.assertEqual((row["device"], row["precision"]), ("CPU", "f32"))
         done = self.run_command("bench", model, "--seconds", "0.2", "--json", *more)
         self.expect(done, DONE)
         self.assertGreater(json.loads(done.out)["throughput_per_s"], 0)
@@ -1042,7 +1043,8 @@ class Output(Made):
             self.expect(self.run_command("run", "add.pte", "-o", path), DONE)
             self.assertEqual(reader.read(), b"before")
         self.assertEqual(list(np.load(path)), ["out0"])
-        self.assertEqual(path.stat().st_mode & 0o777, 0o640)
+        if not ON_WINDOWS:
+            self.assertEqual(path.stat().st_mode & 0o777, 0o640)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_an_output_that_is_a_file_that_was_read_is_refused(self) -> None:

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/paths.h"
+#include "base/process.h"
 #include "base/shared_library.h"
-#include "base/temp_folder.h"
 #include "openvino/library.h"
 #include "openvino/openvino.h"
 #include "program/decode.h"
@@ -186,8 +186,9 @@ std::string blob_of_relu(const OpenvinoLibrary& ov, bool with_input = false) {
   ov::ov_core_t* core = nullptr;
   ov::ov_model_t* model = nullptr;
   ov::ov_compiled_model_t* compiled = nullptr;
-  const TempFolder folder;
-  const std::string path = path_to_utf8(folder / "relu.blob");
+  // OpenVINO itself takes the path in the system's encoding: no letters outside ASCII here.
+  const std::string path =
+      testing::TempDir() + "pteron_relu_" + std::to_string(process_id()) + ".blob";
   EXPECT_EQ(ov->ov_core_create(&core), Status::Ok);
   EXPECT_EQ(read(core, ir.c_str(), ir.size(), nullptr, &model), Status::Ok);
   EXPECT_EQ(compile(core, model, "CPU", 0, &compiled), Status::Ok);
@@ -195,8 +196,11 @@ std::string blob_of_relu(const OpenvinoLibrary& ov, bool with_input = false) {
   ov->ov_compiled_model_free(compiled);
   ov->ov_model_free(model);
   ov->ov_core_free(core);
-  std::ifstream file(folder / "relu.blob", std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::ifstream file(path, std::ios::binary);
+  std::string blob(std::istreambuf_iterator<char>(file), {});
+  file.close();
+  std::filesystem::remove(path);
+  return blob;
 }
 
 // Set as the output's, one memory would be the input's too, and the model's result lost.

@@ -219,7 +219,7 @@ TEST(RealRuns, TheCacheHidesNoOptionAndKeepsNothingOfACpus) {
         },
         "\"NUM_STREAMS\": \"2\"");
   }
-  EXPECT_TRUE(fs::is_empty(folder));
+  EXPECT_TRUE(fs::is_empty(cache.path()));
 }
 
 TEST(RealRuns, ASecondLoadAddsNoFileToTheCacheAndAnyFolderNameDoes) {
