@@ -263,7 +263,8 @@ class Importing(PackageTestCase):
             "else:\n"
             " with open('/proc/self/maps') as maps: assert 'libopenvino' not in maps.read()\n"
         )
-        self.assertLess(float(done.stdout), 1)
+        # Under Wine times say little: it was seen to take a second on a busy machine.
+        self.assertLess(float(done.stdout), 5 if sys.platform == "win32" else 1)
 
     def test_a_library_that_is_not_there_is_named(self) -> None:
         site = self.folder / "pteron"
