@@ -119,6 +119,13 @@ use_zig() {
   export CCACHE_COMPILERCHECK=content CCACHE_COMPILERTYPE=clang
 }
 
+# use_mingw: builds are for Windows x86-64, with the tools of the environment `release`. The variable
+# with an underscore is Python's own for cross builds: scikit-build-core names the wheel by it.
+use_mingw() {
+  export PATH="$cache/release/bin:$PATH" CMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-toolchain.cmake"
+  export CMAKE_GENERATOR=Ninja _PYTHON_HOST_PLATFORM=win-amd64
+}
+
 # One list of requirements an environment: scripts/setup is the only place that installs them.
 environment() {
   case $1 in
@@ -138,6 +145,9 @@ environment() {
     *) fail "no such environment: $1" ;;
   esac
 }
+
+# need_windows: what the Windows tests need, in the folder `windows` of the cache: tests/windows/README.md.
+need_windows() { run_locked windows "$root/tests/windows/make_kit" 2025.0.0 2025.1.0 2025.4.1 2026.4.1; }
 
 # The folder with OpenVINO's libraries in environment openvino-VERSION.
 openvino_libs() {
@@ -162,4 +172,16 @@ export_paths() {
   if [ -x "$cache/oracle-2026/bin/python" ]; then
     export PTERON_ORACLE_2026="$cache/oracle-2026/bin/python"
   fi
+}
+
+# export_windows_paths: those that programs under Wine read, whose drive Z is this system's root.
+export_windows_paths() {
+  local version variable folder
+  for version in 2025.0.0 2025.1.0 2025.4.1 2026.4.1; do
+    variable=PTERON_TEST_OPENVINO_${version//./_}
+    folder=$cache/windows/openvino-$version/openvino/libs
+    unset "$variable"
+    if [ -d "$folder" ]; then export "$variable=Z:$folder"; fi
+  done
+  export PTERON_WINDOWS="$cache/windows"
 }

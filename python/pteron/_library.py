@@ -170,9 +170,12 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
 
 
 def library_file() -> str:
-    """The shared library that this package carries."""
-    name = "pteron.dll" if sys.platform == "win32" else "libpteron.so"
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", name)
+    """The shared library that this package carries: on Windows beside the command, which looks for
+    it there."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    if sys.platform == "win32":
+        return os.path.join(package, "bin", "pteron.dll")
+    return os.path.join(package, "lib", "libpteron.so")
 
 
 def _load() -> ctypes.CDLL:

@@ -40,12 +40,13 @@ def _is_distribution(name: str) -> bool:
 
 def _candidates(libs: str) -> list[tuple[int, str]]:
     found = []
+    windows = sys.platform == "win32"
     for name in os.listdir(libs) if os.path.isdir(libs) else ():
         # libopenvino_c.so.2541; on Windows openvino_c.dll, which has no number.
-        number = name.removeprefix("libopenvino_c.so.")
+        number = "" if windows else name.removeprefix("libopenvino_c.so.")
         if number.isdecimal():
             found.append((int(number), os.path.realpath(os.path.join(libs, name))))
-        elif name in ("libopenvino_c.so", "openvino_c.dll"):
+        elif name == ("openvino_c.dll" if windows else "libopenvino_c.so"):
             found.append((0, os.path.realpath(os.path.join(libs, name))))
     return found
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include "base/file_system.h"
 #include "base/paths.h"
 #include "base/process.h"
 
@@ -66,17 +68,29 @@ std::string explain_load_failure(const std::string& reason, const fs::path& file
   return "it needs " + lacking + ", which is not found (" + reason + ")";
 }
 
-// Whether both name one file, links resolved.
-bool is_same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
 // The OpenVINO in this process, whoever loaded it: its C library or libopenvino; empty if none.
 fs::path loaded_openvino() {
-  const bool windows = kThisOs == Os::Windows;
-  fs::path file = SharedLibrary::find_loaded(windows ? "openvino_c" : "libopenvino_c.so");
-  return file.empty() ? SharedLibrary::find_loaded(windows ? "openvino" : "libopenvino.so") : file;
+  constexpr const char* kLinux[] = {"libopenvino_c.so", "libopenvino.so"};
+  constexpr const char* kWindows[] = {"openvino_c", "openvino_cd", "openvino", "openvinod"};
+  const std::span<const char* const> names =
+      kThisOs == Os::Windows ? std::span<const char* const>(kWindows) : kLinux;
+  for (const char* name : names) {
+    if (fs::path file = SharedLibrary::find_loaded(name); !file.empty()) return file;
+  }
+  return {};
+}
+
+// Windows binds a DLL to whichever openvino.dll the process has already, or to that in the
+// program's folder where none lies beside it; two versions would mix without a word. Empty if all
+// is well.
+std::string wrong_core(const fs::path& c_library) {
+  if (kThisOs != Os::Windows) return "";
+  const bool is_debug = path_to_utf8(c_library.stem()).back() == 'd';
+  const fs::path core = SharedLibrary::find_loaded(is_debug ? "openvinod" : "openvino");
+  if (core.empty() || is_same_file(core.parent_path(), c_library.parent_path())) return "";
+  return path_to_utf8(c_library) + " got " + path_to_utf8(core) +
+         ", which is not the one beside it: give both one folder, and load them before another "
+         "OpenVINO is in this process";
 }
 
 // What a user's text for a place means.
@@ -91,13 +105,12 @@ struct Place {
 Place resolve(const std::string& text) {
   Place place;
   const fs::path given = path_from_utf8(text);
-  std::error_code status_error;
-  const fs::file_status status = fs::status(given, status_error);
-  if (!given.has_parent_path() && !fs::is_directory(status)) {
+  const FileStatus status = file_status(given);
+  if (!given.has_parent_path() && status.kind != FileKind::Folder) {
     // As everywhere, a bare name is the system's to find; the current folder is not searched.
     place.kind = Place::Kind::Name;
     place.path = given;
-    place.problem = fs::exists(status)
+    place.problem = status.kind != FileKind::None
                         ? "for the file in the current folder write ./" + text
                         : "a name without a folder is the system's to find, so give a path";
     return place;
@@ -105,23 +118,27 @@ Place resolve(const std::string& text) {
   std::error_code error;
   place.path = fs::absolute(given, error);
   if (error) place.path = given;
-  if (fs::is_directory(status)) {
-    place.files = find_c_libraries(place.path, kThisOs);
-    place.kind = place.files.empty() ? Place::Kind::Unusable : Place::Kind::Folder;
-    if (place.files.empty()) {
-      place.problem = "no " + std::string(c_library_pattern(kThisOs)) +
-                      " in this folder, nor in its sub-folders " + library_subfolders_text(kThisOs);
-    }
-  } else if (fs::is_regular_file(status)) {
-    // $ORIGIN and the DLL's own folder mean where the file really lies.
-    fs::path real = fs::canonical(place.path, error);
-    place.kind = Place::Kind::File;
-    place.files = {error ? place.path : std::move(real)};
-  } else if (fs::exists(status)) {
-    place.problem = "neither a file nor a folder";
-  } else {
-    place.problem =
-        (status_error ? status_error.message() : "no such file or folder") + tilde_remedy(text);
+  switch (status.kind) {
+    case FileKind::Folder:
+      place.files = find_c_libraries(place.path, kThisOs);
+      place.kind = place.files.empty() ? Place::Kind::Unusable : Place::Kind::Folder;
+      if (place.files.empty()) {
+        place.problem = "no " + std::string(c_library_pattern(kThisOs)) +
+                        " in this folder, nor in its sub-folders " +
+                        library_subfolders_text(kThisOs);
+      }
+      break;
+    case FileKind::File:
+      // $ORIGIN and the DLL's own folder mean where the file really lies.
+      place.kind = Place::Kind::File;
+      place.files = {real_path(given)};
+      break;
+    case FileKind::Other:
+      place.problem = "neither a file nor a folder";
+      break;
+    case FileKind::None:
+      place.problem = status.problem + tilde_remedy(text);
+      break;
   }
   return place;
 }
@@ -153,7 +170,7 @@ class Attempt {
       refuse(place, too_old(*version));
       return false;
     }
-    auto opened = SharedLibrary::open(file);
+    auto opened = SharedLibrary::open(file, dependency_folders(file, kThisOs));
     if (!opened.ok()) {
       refuse(place, explain_load_failure(opened.error().message, file));
       return false;
@@ -173,9 +190,7 @@ class Attempt {
       return false;
     }
     const fs::path file = SharedLibrary::file_of(opened->find<void()>("ov_get_openvino_version"));
-    std::error_code error;
-    const fs::path real = fs::canonical(file, error);
-    return check(place, *opened, error ? name : path_to_utf8(real));
+    return check(place, *opened, file.empty() ? name : path_to_utf8(real_path(file)));
   }
 
   // The first of the files in `place` that loads.
@@ -203,7 +218,9 @@ class Attempt {
 
  private:
   bool check(const std::string& place, SharedLibrary& opened, const std::string& file) {
-    auto checked = check_openvino(opened, file);
+    std::string core_problem = wrong_core(path_from_utf8(file));
+    auto checked = core_problem.empty() ? check_openvino(opened, file)
+                                        : Result<OpenvinoLibrary>(missing(std::move(core_problem)));
     if (!checked.ok()) {
       // Unloaded, so that a right version can still have this process; where the system keeps it
       // all the same (a library may forbid its unloading), two of them must not mix.
@@ -250,9 +267,7 @@ struct Present {
 Present find_present() {
   Present present{loaded_openvino(), {}};
   if (present.mapped.empty()) return present;
-  std::error_code error;
-  fs::path real = fs::canonical(present.mapped, error);
-  if (!error) present.mapped = std::move(real);
+  present.mapped = real_path(present.mapped);
   if (is_c_library_name(path_to_utf8(present.mapped.filename()), kThisOs)) {
     present.c_library = present.mapped;
     return present;
@@ -279,7 +294,11 @@ Error other_is_present(const std::string& asked_for, const Place& asked,
 }
 
 bool names(const Place& asked, const fs::path& file) {
-  if (asked.kind == Place::Kind::Name) return asked.path == file.filename();
+  if (asked.kind == Place::Kind::Name) {
+    return asked.path == file.filename() ||
+           (kThisOs == Os::Windows && is_c_library_name(path_to_utf8(asked.path), kThisOs) &&
+            is_c_library_name(path_to_utf8(file.filename()), kThisOs));
+  }
   return std::any_of(asked.files.begin(), asked.files.end(),
                      [&](const fs::path& f) { return is_same_file(f, file); });
 }
@@ -455,6 +474,7 @@ OpenvinoSearch load_locked(State& s, const std::string& requested) {
   }
   s.library = new OpenvinoLibrary(*std::move(attempt.library));
   s.process = process_id();
+  SharedLibrary::keep_own();
   s.steps = std::move(attempt.steps);
   return {s.library, s.steps, {}};
 }

@@ -8,6 +8,7 @@ usage: wrong_use_test.py [Class.test]...   with the variables that ctest sets (p
 import enum
 import gc
 import io
+import sys
 import unittest
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,9 @@ class WrongSources(PackageTestCase):
             Runtime.get().load_program(source)
 
     def test_a_missing_file_and_a_folder_are_named(self) -> None:
-        self.check("no/such.pte", FileNotFoundError, "no/such.pte", "No such file")
+        # Windows' words depend on its language.
+        reason = "(error 3)" if sys.platform == "win32" else "No such file"
+        self.check("no/such.pte", FileNotFoundError, "no/such.pte", reason)
         self.check("", FileNotFoundError)
         self.check(self.folder, OSError, str(self.folder), "it is a folder")
 
