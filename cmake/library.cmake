@@ -1,5 +1,6 @@
 # How the shared library is linked and installed.
 include(CMakePackageConfigHelpers)
+include(windows_files)
 
 # pteron_shared_library(target exports.txt): only the functions listed there are visible outside.
 function(pteron_shared_library target exports)
@@ -9,12 +10,13 @@ function(pteron_shared_library target exports)
     set_target_properties(${target} PROPERTIES SOVERSION 0 VERSION ${PROJECT_VERSION})
   endif()
   if(WIN32)
-    # pteron.dll and its import library, libpteron.dll.a.
+    # pteron.dll, and its import library libpteron.dll.a (MinGW-w64) or pteron.lib (MSVC).
     set_target_properties(${target} PROPERTIES PREFIX "")
     list(JOIN symbols "\n  " lines)
     set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.def)
-    file(CONFIGURE OUTPUT ${file} CONTENT "EXPORTS\n  ${lines}\n" @ONLY)
+    file(CONFIGURE OUTPUT ${file} CONTENT "LIBRARY ${target}.dll\nEXPORTS\n  ${lines}\n" @ONLY)
     target_sources(${target} PRIVATE ${file})
+    pteron_msvc_import_library(${target} ${file})
   elseif(APPLE)
     list(TRANSFORM symbols PREPEND "_")
     list(JOIN symbols "\n" lines)
@@ -50,7 +52,7 @@ function(pteron_install_library target)
   install(EXPORT pteron_targets FILE pteron-targets.cmake NAMESPACE pteron:: DESTINATION ${package}
     COMPONENT library)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/pteron-config.cmake.in
-    ${generated}/pteron-config.cmake INSTALL_DESTINATION ${package})
+    ${generated}/pteron-config.cmake INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_LIBDIR)
   write_basic_package_version_file(${generated}/pteron-config-version.cmake
     COMPATIBILITY SameMajorVersion)
   install(FILES ${generated}/pteron-config.cmake ${generated}/pteron-config-version.cmake

@@ -1,4 +1,4 @@
-# Cross build for Windows x86-64 on Linux with Debian's MinGW-w64.
+# Cross build for Windows x86-64 on Linux with Debian's MinGW-w64. Programs are run under Wine.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR AMD64)
 set(triple x86_64-w64-mingw32)
@@ -16,3 +16,4 @@ foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT
       "-static -static-libgcc -static-libstdc++ -Wl,--no-insert-timestamp,--dynamicbase,--nxcompat,--high-entropy-va")
 endforeach()
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/../tests/windows/wine_run)

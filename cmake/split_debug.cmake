@@ -1,7 +1,7 @@
 # pteron_split_debug(target): with PTERON_SPLIT_DEBUG, moves what only debuggers read into
 # <file>.debug, which is installed as the component `debug`; a debugger finds it beside the file.
 function(pteron_split_debug target destination)
-  if(NOT PTERON_SPLIT_DEBUG)
+  if(NOT PTERON_SPLIT_DEBUG OR MSVC)
     return()
   endif()
   set(file $<TARGET_FILE:${target}>)

@@ -12,7 +12,8 @@ foreach(header zlib.h zconf.h)
   file(CREATE_LINK /usr/include/${header} ${ZLIB_INCLUDE_DIR}/${header} SYMBOLIC)
 endforeach()
 # Not zig's own runtime: where an object wants anything of it, it takes memcpy and memset with it, at
-# half the speed of the C library's. CMake's trials of the compiler are not optimized, and so need it.
+# half the speed of the C library's. CMake's own trials of the compiler have no -O, and zig then adds
+# checks that need its runtime.
 get_property(is_trial GLOBAL PROPERTY IN_TRY_COMPILE)
 if(NOT is_trial)
   add_link_options(-rtlib=none)

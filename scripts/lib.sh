@@ -119,6 +119,13 @@ use_zig() {
   export CCACHE_COMPILERCHECK=content CCACHE_COMPILERTYPE=clang
 }
 
+# use_mingw: builds are for Windows x86-64, with the tools of the environment `release`. The variable
+# with an underscore is Python's own for cross builds: scikit-build-core names the wheel by it.
+use_mingw() {
+  export PATH="$cache/release/bin:$PATH" CMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-toolchain.cmake"
+  export CMAKE_GENERATOR=Ninja _PYTHON_HOST_PLATFORM=win-amd64
+}
+
 # One list of requirements an environment: scripts/setup is the only place that installs them.
 environment() {
   case $1 in
@@ -126,6 +133,7 @@ environment() {
     openvino-*) need_environment "$1" "openvino==${1#openvino-}" ;;
     oracle) need_environment oracle torch==2.13.0 executorch==1.4.0 openvino==2025.4.1 nncf==3.1.0 ml_dtypes==0.7.0 ;;
     oracle-2026) need_environment oracle-2026 torch==2.13.0 executorch==1.4.0 openvino==2026.4.1 nncf==3.4.0 ;;
+    jax) need_environment jax jax==0.10.2 numpy==2.4.6 ml_dtypes==0.7.0 ;;
     # What the shipped files are built with.
     release)
       need_environment release ziglang==0.17.1 scikit-build-core==1.1.2 build==1.6.1 \
@@ -137,6 +145,9 @@ environment() {
     *) fail "no such environment: $1" ;;
   esac
 }
+
+# need_windows: what the Windows tests need, in the folder `windows` of the cache: tests/windows/README.md.
+need_windows() { run_locked windows "$root/tests/windows/make_kit" 2025.0.0 2025.1.0 2025.4.1 2026.4.1; }
 
 # The folder with OpenVINO's libraries in environment openvino-VERSION.
 openvino_libs() {
@@ -161,4 +172,16 @@ export_paths() {
   if [ -x "$cache/oracle-2026/bin/python" ]; then
     export PTERON_ORACLE_2026="$cache/oracle-2026/bin/python"
   fi
+}
+
+# export_windows_paths: those that programs under Wine read, whose drive Z is this system's root.
+export_windows_paths() {
+  local version variable folder
+  for version in 2025.0.0 2025.1.0 2025.4.1 2026.4.1; do
+    variable=PTERON_TEST_OPENVINO_${version//./_}
+    folder=$cache/windows/openvino-$version/openvino/libs
+    unset "$variable"
+    if [ -d "$folder" ]; then export "$variable=Z:$folder"; fi
+  done
+  export PTERON_WINDOWS="$cache/windows"
 }

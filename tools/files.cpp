@@ -3,10 +3,14 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <ostream>
 #include <random>
 #include <system_error>
 
 #include "interrupt.h"
+#include "output_file.h"
+#include "text.h"
 
 namespace tools {
 namespace {
@@ -23,12 +27,17 @@ std::string reason(int number) {
 void write_to(const fs::path& file, const std::string& path,
               const std::function<void(std::ostream&)>& write) {
   errno = 0;
-  std::ofstream stream(file, std::ios::binary);
-  if (stream) {
+  const std::unique_ptr<std::streambuf> buffer = create_file(file);
+  bool is_written = buffer != nullptr;
+  if (is_written) {
+    std::ostream stream(buffer.get());
     write(stream);
-    stream.close();
+    is_written = close_file(*buffer) && stream.good();
   }
-  if (!stream) throw UsageError("cannot write " + path + ": " + reason(errno));
+  if (is_written) return;
+  const int number = errno;
+  throw UsageError("cannot write " + path + ": " + reason(number) +
+                   (number == ENOENT ? tilde_remedy(path) : ""));
 }
 
 }  // namespace
@@ -40,7 +49,7 @@ std::string read_file(const std::string& path) {
   const fs::path native = native_path(path);
   std::error_code error;
   const fs::file_status status = fs::status(native, error);
-  if (!fs::exists(status)) fail(error ? error.message() : reason(ENOENT));
+  if (!fs::exists(status)) fail((error ? error.message() : reason(ENOENT)) + tilde_remedy(path));
   if (fs::is_directory(status)) fail("it is a folder, not a file");
   if (!fs::is_regular_file(status)) fail("it is not a regular file");
   errno = 0;
@@ -77,8 +86,8 @@ void write_file(const std::string& path, const std::function<void(std::ostream&)
   try {
     write_to(part, path, write);
     if (fs::exists(status)) fs::permissions(part, status.permissions(), error);
-    fs::rename(part, target, error);
-    if (error) throw UsageError("cannot write " + path + ": " + error.message());
+    if (const std::string why = replace_file(part, target); !why.empty())
+      throw UsageError("cannot write " + path + ": " + why);
   } catch (...) {
     fs::remove(part, error);
     throw;

@@ -18,8 +18,8 @@ std::string describe_value(const Json& value) {
   std::string text = value["dtype"].get<std::string>() + " [";
   bool first = true;
   for (const Json& size : value["shape"]) {
-    text +=
-        std::string(first ? "" : ", ") + (value["dynamic"].get<bool>() ? "<=" : "") + size.dump();
+    const bool is_bound = value["dynamic"].get<bool>() && size.get<int64_t>() > 1;
+    text += std::string(first ? "" : ", ") + (is_bound ? "<=" : "") + size.dump();
     first = false;
   }
   return text + "]";

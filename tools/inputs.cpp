@@ -30,6 +30,11 @@ std::vector<pteron_spec> input_specs(pteron_method* method) {
   return specs;
 }
 
+// As the library says it: input 0 "x"
+std::string position(size_t index, const pteron_spec& spec) {
+  return "input " + std::to_string(index) + " \"" + std::string(spec.name).substr(0, 80) + "\"";
+}
+
 std::string how_to_convert(const pteron_spec& spec) {
   if (spec.dtype == PTERON_BFLOAT16) {
     return "; NumPy has no bfloat16: give its bits as uint16, "
@@ -62,12 +67,12 @@ pteron_value array_value(const Array& array, const pteron_spec* spec, const Opti
   if (pteron_value number; spec && number_of_array(array, *spec, number)) return number;
   if (spec && spec->kind == PTERON_KIND_TENSOR && spec->dtype == PTERON_BFLOAT16 &&
       dtype != PTERON_UINT16 && dtype != PTERON_BFLOAT16) {
-    throw UsageError("input " + std::to_string(index) + ": " + pteron_dtype_name(dtype) +
+    throw UsageError(position(index, *spec) + ": " + pteron_dtype_name(dtype) +
                      ", but the method takes " + describe(*spec) + how_to_convert(*spec));
   }
   if (spec && spec->kind == PTERON_KIND_TENSOR && spec->dtype == PTERON_BFLOAT16 &&
       dtype == PTERON_UINT16) {
-    note(options, "input " + std::to_string(index) + ": uint16 is taken as the bits of bfloat16");
+    note(options, position(index, *spec) + ": uint16 is taken as the bits of bfloat16");
     dtype = PTERON_BFLOAT16;
   }
   return pteron_tensor_value(const_cast<char*>(array.data.data()), dtype,
@@ -145,7 +150,7 @@ pteron_value traced_value(pteron_program* program, pteron_method* method, size_t
     if (spec.kind == PTERON_KIND_BOOL) value.as.boolean = input["value"].get<bool>();
     return value;
   }
-  throw UsageError("input " + std::to_string(index) + " is " + describe(spec) +
+  throw UsageError(position(index, spec) + " is " + describe(spec) +
                    ", for which nothing can be made up; give all inputs with -i");
 }
 
@@ -294,8 +299,8 @@ void check_fits(const NpyHeader& header, const pteron_spec& spec, size_t index,
   }
   if (header.bytes <= most) return;
   std::string message =
-      "input " + std::to_string(index) + ": " + file + " has " + pteron_dtype_name(header.dtype) +
-      " " + describe_shape(header.shape.data(), static_cast<int32_t>(header.shape.size())) +
+      position(index, spec) + ": " + file + " has " + pteron_dtype_name(header.dtype) + " " +
+      describe_shape(header.shape.data(), static_cast<int32_t>(header.shape.size())) +
       ", but the method takes " + describe(spec);
   if (spec.kind == PTERON_KIND_TENSOR && header.dtype != static_cast<pteron_dtype>(spec.dtype))
     message += how_to_convert(spec);

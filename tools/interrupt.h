@@ -8,7 +8,7 @@
 namespace tools {
 
 // While an object lives, an interrupt removes the file and then does what it would have done. One
-// object at a time. On Windows an open file cannot be removed, so there it stays.
+// object at a time. On Windows only a file of create_file() can be removed while it is open.
 class RemovedIfInterrupted {
  public:
   explicit RemovedIfInterrupted(std::filesystem::path file);

@@ -51,12 +51,16 @@ void add_environment_of_this_program() {
   if (fs::exists(root / "__init__.py", error) && root.filename() == "pteron") {
     const std::u8string text = (root.parent_path() / "openvino" / "libs").u8string();
     pteron_add_openvino_path(std::string(text.begin(), text.end()).c_str(), nullptr);
-    pteron_set_openvino_remedy(std::getenv("PTERON_OPENVINO_REMEDY"), nullptr);
+    pteron_set_openvino_remedy(tools::environment("PTERON_OPENVINO_REMEDY").c_str(), nullptr);
     return;
   }
   if (!fs::exists(root / "pyvenv.cfg", error)) return;
-  for (const auto& entry : fs::directory_iterator(root / "lib", error)) {
-    const fs::path packages = entry.path() / "site-packages";
+  // On Windows Lib/site-packages, elsewhere lib/python3.x/site-packages.
+  std::vector<fs::path> places = {root / "lib"};
+  for (const auto& entry : fs::directory_iterator(root / "lib", error))
+    places.push_back(entry.path());
+  for (const fs::path& place : places) {
+    const fs::path packages = place / "site-packages";
     if (!fs::exists(packages / "openvino", error)) continue;
     const std::u8string text = packages.u8string();
     pteron_add_openvino_path(std::string(text.begin(), text.end()).c_str(), nullptr);

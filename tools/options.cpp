@@ -90,6 +90,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
   Options options;
   CLI::App app("Runs ExecuTorch programs (.pte) on Intel CPUs, GPUs and NPUs through OpenVINO.",
                "pteron");
+  // Else Windows' command would take a path such as /models/a.pte for an option.
+  app.allow_windows_style_options(false);
   app.set_version_flag("--version", std::string("pteron ") + pteron_version() + " (ABI " +
                                         std::to_string(pteron_abi_version()) + ")");
   app.require_subcommand(1);

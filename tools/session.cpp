@@ -150,8 +150,8 @@ std::string describe(const pteron_spec& spec) {
   }
   std::string text = std::string(pteron_dtype_name(static_cast<pteron_dtype>(spec.dtype))) + " [";
   for (int32_t i = 0; i < spec.rank; ++i) {
-    text +=
-        std::string(i > 0 ? ", " : "") + (spec.dynamic ? "<=" : "") + std::to_string(spec.shape[i]);
+    text += std::string(i > 0 ? ", " : "") + (spec.dynamic && spec.shape[i] > 1 ? "<=" : "") +
+            std::to_string(spec.shape[i]);
   }
   return text + "]";
 }
@@ -231,7 +231,11 @@ void print_failure(int status, const std::string& message) {
   try_to_write_output(dump(json));
 }
 
-void say(const std::string& text) { std::fprintf(stderr, "%s\n", escaped(text).c_str()); }
+void say(const std::string& text) {
+  // In one write: MinGW's fprintf gives Windows' console single bytes, which are no letters.
+  const std::string line = escaped(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 void note(const Options& options, const std::string& text) {
   if (!options.quiet) say(text);

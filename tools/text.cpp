@@ -6,6 +6,10 @@ std::string counted(size_t count, std::string_view noun) {
   return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
 }
 
+std::string tilde_remedy(std::string_view path) {
+  return path.substr(0, 1) == "~" ? "; ~ is not expanded here, so write the path out" : "";
+}
+
 std::string escaped(std::string_view text, bool lines) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out;

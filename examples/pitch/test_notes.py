@@ -37,8 +37,13 @@ def main() -> int:
     if not openvino:
         print("skipped: PTERON_TEST_OPENVINO_2025_4_1 is not set; scripts/test sets it")
         return SKIPPED
+    # A program for Windows is started by what runs such programs here.
+    emulator = os.environ.get("PTERON_EMULATOR")
     done = subprocess.run(
-        [pitch, model, wav, "--openvino", openvino], capture_output=True, text=True, check=False
+        [*([emulator] if emulator else []), pitch, model, wav, "--openvino", openvino],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     print(done.stdout, done.stderr, sep="")
     if done.returncode != 0:

@@ -375,6 +375,10 @@ PTERON_API pteron_status pteron_method_wait(pteron_method* method, pteron_error*
  * until the method is freed, on a method in use too. Noticed where time_limit says; within a call
  * of OpenVINO only if there is a time_limit, of any length, else after that call. Null: nothing. */
 PTERON_API void pteron_method_cancel(pteron_method* method);
+/* Says that the caller is about to call execute or run: pteron_method_cancel reaches that call from
+ * now on, while without this a cancellation just before the run begins is lost. Holds to the end of
+ * that call. */
+PTERON_API pteron_status pteron_method_announce(pteron_method* method, pteron_error** error);
 
 /* Output index of the last run: a dense view, valid until the method runs again or is freed. A
  * tensor's strides are given if its memory is not row-major. Fails if there was no successful run.

@@ -23,6 +23,7 @@ from typing import Any
 
 from ._errors import ArgumentTypeError, first_line
 from ._library import MAX_RANK
+from ._specs import counted
 
 # DLDeviceType: memory that the CPU reads.
 _CPU, _CUDA_HOST, _ROCM_HOST = 1, 3, 11
@@ -143,7 +144,7 @@ def borrow(value: Any, name: str) -> Borrowed:
     if code is None:
         raise ArgumentTypeError(
             f"{name}: the {kind} has elements that no program takes "
-            f"(DLPack's type {tensor.code} of {tensor.bits} bits, {tensor.lanes} lanes)"
+            f"(DLPack's type {tensor.code} of {tensor.bits} bits, {counted(tensor.lanes, 'lane')})"
         )
     rank = tensor.ndim
     if not 0 <= rank <= MAX_RANK:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_void_p
+from typing import Any
 
 from ._library import library
 
@@ -113,3 +114,11 @@ def call_for_text(name: str, *arguments: object) -> str:
         return ctypes.string_at(text.value or 0).decode("utf-8", "replace")
     finally:
         library.pteron_string_free(text)
+
+
+def call_for_json(name: str, *arguments: object) -> dict[str, Any]:
+    """The same for a JSON object (docs/json.md)."""
+    import json  # Here, since running a program needs none.
+
+    found: dict[str, Any] = json.loads(call_for_text(name, *arguments))
+    return found

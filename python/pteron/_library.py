@@ -151,6 +151,7 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "pteron_method_output_spec": (c_int, (c_void_p, c_size_t, _SPEC, _ERROR)),
     "pteron_method_bind_output": (c_int, (c_void_p, c_size_t, _VALUE, _ERROR)),
     "pteron_method_run": (c_int, (c_void_p, _VALUE, c_size_t, _ERROR)),
+    "pteron_method_announce": (c_int, (c_void_p, _ERROR)),
     "pteron_method_cancel": (None, (c_void_p,)),
     "pteron_method_get_output": (c_int, (c_void_p, c_size_t, _VALUE, _ERROR)),
     "pteron_method_state_count": (c_size_t, (c_void_p,)),
@@ -169,9 +170,12 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
 
 
 def library_file() -> str:
-    """The shared library that this package carries."""
-    name = "pteron.dll" if sys.platform == "win32" else "libpteron.so"
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", name)
+    """The shared library that this package carries: on Windows beside the command, which looks for
+    it there."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    if sys.platform == "win32":
+        return os.path.join(package, "bin", "pteron.dll")
+    return os.path.join(package, "lib", "libpteron.so")
 
 
 def _load() -> ctypes.CDLL:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import json
 from typing import Any
 
 from . import _openvino
-from ._errors import call_for_text
+from ._errors import call_for_json
 from ._options import make_options
 
 
@@ -35,8 +34,7 @@ def doctor(openvino: Any = None) -> dict[str, Any]:
 def _ask(function: str, openvino: Any) -> dict[str, Any]:
     _openvino.tell_library()
     options = make_options(openvino=openvino).to_c()
-    found: dict[str, Any] = json.loads(call_for_text(function, ctypes.byref(options)))
-    return found
+    return call_for_json(function, ctypes.byref(options))
 
 
 def backends() -> list[str]:
@@ -51,5 +49,4 @@ def backends() -> list[str]:
 @functools.lru_cache(maxsize=1)
 def registered() -> dict[str, list[str]]:
     """What this library has for programs: `delegates` and `operators`, by name."""
-    found: dict[str, list[str]] = json.loads(call_for_text("pteron_registered"))
-    return found
+    return call_for_json("pteron_registered")

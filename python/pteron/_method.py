@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,15 +16,16 @@ from ._errors import (
     BusyError,
     CancelledError,
     call,
-    call_for_text,
+    call_for_json,
     take_error,
 )
 from ._handle import Closable, Handle, MethodHandle
 from ._library import TENSOR, CMethodOptions, CValue, library
-from ._options import flag, text, whole_number
-from ._specs import Spec, read_specs
+from ._options import Options, flag, text, whole_number
+from ._specs import Spec, counted, position, read_specs
 from ._values import (
     TensorSlot,
+    check_rank,
     describe,
     load_value,
     plain_array,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_announce = library.pteron_method_announce
 _run = library.pteron_method_run
 _get_output = library.pteron_method_get_output
 
@@ -69,6 +70,8 @@ class Method(Closable):
         self.lent: Lent | None = None  # The call for which a pool lent it last.
         options = CMethodOptions(struct_size=ctypes.sizeof(CMethodOptions))
         options.seed = whole_number(seed, "seed")
+        # What a pickled method is loaded from: not the program itself, which would never go then.
+        self._source = (program._path, program._options, options.seed)
         # State that is shared lives in the other method's memory too.
         self._shares: Handle | None = None
         if shares_state_with is not None:
@@ -201,8 +204,11 @@ class Method(Closable):
             else:
                 settled[i] = False
                 kept.append(self._store(i, value))
-        if self.lent is not None and self.lent.is_cancelled:
-            raise CancelledError("the run was cancelled before it began")
+        if self.lent is not None:
+            # A cancellation that the next line misses ends the run when it begins.
+            _announce(handle, None)
+            if self.lent.is_cancelled:
+                raise CancelledError("the run was cancelled before it began")
         if out is not None:
             return self._run_into(handle, out)
         error = c_void_p()
@@ -215,7 +221,7 @@ class Method(Closable):
 
     def _store(self, index: int, value: Any) -> object:
         spec, slot = self._inputs[index], self._slots[index]
-        name = f'input {index} ("{spec.name}")'
+        name = position("input", index, spec)
         if slot is not None:
             return store_tensor(slot, value, spec, name)
         return store_scalar(self._values[index], value, spec, name)
@@ -242,8 +248,9 @@ class Method(Closable):
         targets = (out,) if one else tuple(out) if isinstance(out, Sequence) else ()
         if len(targets) != len(self._outputs):
             raise ArgumentError(
-                f"out: {self._what} has {len(self._outputs)} outputs; "
-                "give an array, or None, for each"
+                f"out: {self._what} has {counted(len(self._outputs), 'output')}, got "
+                f"{counted(len(targets), 'array')}: give an array, or None, for each of "
+                f"{', '.join(spec.name for spec in self._outputs)}"
             )
         slots = [
             None if target is None else self._output_value(index, target)
@@ -272,7 +279,7 @@ class Method(Closable):
 
     def _output_value(self, index: int, target: Any) -> TensorSlot:
         spec = self._outputs[index]
-        name = f'out {index} ("{spec.name}")'
+        name = position("out", index, spec)
         if spec.kind != "tensor":
             raise ArgumentTypeError(f"{name} is {spec.kind}, which no array takes; give None")
         if not isinstance(target, np.ndarray):
@@ -282,6 +289,7 @@ class Method(Closable):
             raise wrong_dtype(target, spec, name, is_output=True)
         if not target.flags.writeable or not target.flags.c_contiguous:
             raise ArgumentError(f"{name} must be writeable and row-major (C-contiguous)")
+        check_rank(target.shape, name)
         slot = TensorSlot(CValue())
         slot.set_array(target, spec.code)
         slot.tensor.strides = None
@@ -320,10 +328,8 @@ class Method(Closable):
         return ", ".join(str(spec) for spec in self._inputs) or "no inputs"
 
     def _wrong_count(self, got: int) -> ArgumentError:
-        count = len(self._inputs)
         return ArgumentError(
-            f"{self._what} takes {count} input{'' if count == 1 else 's'}, got {got}: "
-            f"{self._takes()}"
+            f"{self._what} takes {counted(len(self._inputs), 'input')}, got {got}: {self._takes()}"
         )
 
     def cancel(self) -> None:
@@ -356,19 +362,46 @@ class Method(Closable):
     @property
     def execution(self) -> dict[str, Any]:
         """What runs each part, on which device, at which precision in force (docs/json.md)."""
-        return _object(self._alone(lambda handle: call_for_text("pteron_method_execution", handle)))
+        return self._alone(lambda handle: call_for_json("pteron_method_execution", handle))
 
     @property
     def profile(self) -> dict[str, Any]:
         """Times of the last run by instruction and by OpenVINO's operators (docs/json.md). The
         program must have been loaded with profile=True."""
-        return _object(self._alone(lambda handle: call_for_text("pteron_method_profile", handle)))
+        return self._alone(lambda handle: call_for_json("pteron_method_profile", handle))
+
+    # ---- Elsewhere
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        path, options, seed = self._source
+        if path is None:
+            raise ArgumentTypeError(
+                f"{self._what} cannot be pickled: its program was loaded from bytes; "
+                "load it from a path"
+            )
+        if self._shares is not None:
+            raise ArgumentTypeError(
+                f"{self._what} cannot be pickled: it shares its state with another; pickle the "
+                "program, and take its methods where it is unpickled"
+            )
+        return (_load_again, (path, options, self.name, seed), dict(self.state))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, array in state.items():
+            self.state[name] = array
 
     def __repr__(self) -> str:
         if self._handle is None:
             return f"<pteron.Method {self.name}, closed>"
         gives = ", ".join(str(spec) for spec in self._outputs)
         return f"<pteron.Method {self.name}({self._takes()}) -> {gives or 'nothing'}>"
+
+
+def _load_again(path: str, options: Options, name: str, seed: int) -> Method:
+    """A method that was pickled, of a program of its own."""
+    from ._program import Program  # Which imports this module.
+
+    return Program(path, options).method(name, seed=seed)
 
 
 class State(Mapping[str, Any]):
@@ -429,8 +462,3 @@ def _count(shape: tuple[int, ...]) -> int:
     for size in shape:
         count *= size
     return count
-
-
-def _object(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text)
-    return found

@@ -4,7 +4,6 @@ it, and tells the library its full path; or what to do where there is none."""
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 
@@ -26,20 +25,29 @@ def installed_library(folders: list[str]) -> str | None:
             names = os.listdir(folder)
         except OSError:
             continue
-        if any(re.fullmatch(r"openvino-[^-]+\.dist-info", name) for name in names):
+        if any(_is_distribution(name) for name in names):
             found = sorted(_candidates(os.path.join(folder, "openvino", "libs")))
             if found:
                 return found[-1][1]
     return None
 
 
+def _is_distribution(name: str) -> bool:
+    # openvino-2025.4.1.dist-info. No regular expression: to compile one and try it on each name
+    # takes as long as to open a program.
+    return name.startswith("openvino-") and name.endswith(".dist-info") and name.count("-") == 2
+
+
 def _candidates(libs: str) -> list[tuple[int, str]]:
     found = []
+    windows = sys.platform == "win32"
     for name in os.listdir(libs) if os.path.isdir(libs) else ():
         # libopenvino_c.so.2541; on Windows openvino_c.dll, which has no number.
-        match = re.fullmatch(r"libopenvino_c\.so(?:\.(\d+))?|openvino_c\.dll", name)
-        if match:
-            found.append((int(match[1] or 0), os.path.realpath(os.path.join(libs, name))))
+        number = "" if windows else name.removeprefix("libopenvino_c.so.")
+        if number.isdecimal():
+            found.append((int(number), os.path.realpath(os.path.join(libs, name))))
+        elif name == ("openvino_c.dll" if windows else "libopenvino_c.so"):
+            found.append((0, os.path.realpath(os.path.join(libs, name))))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 from typing import Any
 
@@ -13,14 +12,14 @@ from ._errors import (
     FileError,
     FileMissingError,
     call,
-    call_for_text,
+    call_for_json,
 )
 from ._handle import Closable, ProgramHandle
 from ._library import library
 from ._method import Method
 from ._options import Options, make_options, path_text, text
 from ._pool import Pool
-from ._specs import Spec
+from ._specs import Spec, counted, shape_text
 from ._values import describe
 
 
@@ -98,9 +97,11 @@ class Program(Closable):
     dtype('float32')
     """
 
-    def __init__(self, source: Any, options: Options) -> None:
+    def __init__(self, source: Any, options: Options | None = None) -> None:
         _openvino.tell_library()
         self._what = "the program"
+        if options is None:
+            options = Options()
         self._options = options
         self._path: str | None = None
         handle = ProgramHandle()
@@ -187,8 +188,7 @@ class Program(Closable):
     @property
     def info(self) -> dict[str, Any]:
         """What the program holds and what would run where (docs/json.md)."""
-        found: dict[str, Any] = json.loads(call_for_text("pteron_program_info", self._open()))
-        return found
+        return call_for_json("pteron_program_info", self._open())
 
     # ---- Its end
 
@@ -214,12 +214,15 @@ class Program(Closable):
     def _repr_html_(self) -> str:
         import html  # Here, since notebooks alone need it.
 
+        if self._handle is None:
+            return html.escape(repr(self))
         rows = []
         for method in self.info["methods"]:
-            parts = ", ".join(
-                f"{part['calls']} calls of {part['part']} by {part['ran_by'] or 'nobody'}"
-                for part in method["runs"]["parts"]
-            )
+            calls: dict[str, int] = {}  # Of each kind.
+            for part in method["runs"]["parts"]:
+                kind = f"of {part['part']} by {part['ran_by'] or 'nobody'}"
+                calls[kind] = calls.get(kind, 0) + part["calls"]
+            parts = ", ".join(f"{counted(count, 'call')} {kind}" for kind, count in calls.items())
             cells = (method["name"], _list(method["inputs"]), _list(method["outputs"]), parts)
             rows.append("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells) + "</tr>")
         heads = "".join(f"<th>{head}</th>" for head in ("method", "inputs", "outputs", "parts"))
@@ -262,7 +265,6 @@ def _list(specs: list[dict[str, Any]]) -> str:
     for spec in specs:
         what = spec["kind"]
         if "shape" in spec:
-            bound = "≤" if spec.get("dynamic") else ""
-            what = f"{spec['dtype']} [{', '.join(f'{bound}{size}' for size in spec['shape'])}]"
+            what = f"{spec['dtype']} {shape_text(spec['shape'], spec['dynamic'])}"
         texts.append(f"{spec['name']}: {what}")
     return ", ".join(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,8 +54,23 @@ class Spec(NamedTuple):
     def __str__(self) -> str:
         if self.shape is None:
             return f"{self.name}: {self.kind}"
-        bound = "≤" if self.dynamic else ""
-        return f"{self.name}: {self.dtype} [{', '.join(f'{bound}{size}' for size in self.shape)}]"
+        return f"{self.name}: {self.dtype} {shape_text(self.shape, self.dynamic)}"
+
+
+def shape_text(shape: Sequence[int], dynamic: bool) -> str:
+    """Sizes as they are shown: [1, <=16]. A program tells that a tensor is dynamic and not which of
+    its sizes are; 1 is none, since an export takes a size that may vary to be over 1."""
+    return f"[{', '.join(f'<={size}' if dynamic and size > 1 else str(size) for size in shape)}]"
+
+
+def position(what: str, index: int, spec: Spec) -> str:
+    """Where a value stands in errors, as the library says it: input 0 "x"."""
+    return f'{what} {index} "{spec.name[:80]}"'
+
+
+def counted(count: int, noun: str) -> str:
+    """1 input, 2 inputs"""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def read_specs(function: str, handle: Any, count: int) -> tuple[Spec, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _dtypes
 from ._dlpack import Borrowed, borrow
-from ._errors import ArgumentError, ArgumentTypeError
+from ._errors import ArgumentError, ArgumentTypeError, Error, first_line
 from ._library import (
     BOOL,
     BOOL_LIST,
@@ -55,7 +55,13 @@ def as_array(value: Any, name: str, dtype: str | None) -> np.ndarray[Any, Any] |
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return borrow(value, name)
     if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
-        return np.asarray(value)
+        try:
+            return np.asarray(value)
+        except Error:  # Of a program that it calls.
+            raise
+        except Exception as error:  # Whatever it raises: JAX's traced arrays have no numbers.
+            why = first_line(error) or type(error).__name__
+            raise ArgumentTypeError(f"{name}: {describe(value)} gives no array: {why}") from error
     if is_openvino_tensor(value):
         return borrow_openvino(value, name)
     try:
@@ -107,14 +113,18 @@ class TensorSlot:
         self, address: int, code: int, shape: tuple[int, ...], strides: tuple[int, ...]
     ) -> None:
         rank = len(shape)
-        if rank > MAX_RANK:
-            raise ArgumentError(f"an array of {rank} dimensions; at most {MAX_RANK} are possible")
         self.tensor.dtype = code
         self.tensor.rank = rank
         self.shape[:rank] = list(shape)
         self.strides[:rank] = list(strides)
         self.tensor.strides = self.strides
         self.address.value = address
+
+
+def check_rank(shape: tuple[int, ...], name: str) -> None:
+    """What a slot has room for; `name` stands in errors: input 0 "x"."""
+    if len(shape) > MAX_RANK:
+        raise ArgumentError(f"{name} has {len(shape)} dimensions, but at most {MAX_RANK} can be")
 
 
 def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
@@ -126,6 +136,7 @@ def store_tensor(slot: TensorSlot, value: Any, spec: Spec, name: str) -> object:
         code = _dtypes.code_of(array.dtype)
     if code != spec.code:
         raise wrong_dtype(array, spec, name)
+    check_rank(array.shape, name)
     if isinstance(array, Borrowed):
         slot.set(array.address, array.code, array.shape, array.strides)
     else:

@@ -8,6 +8,7 @@
 
 #include "api/border.h"
 #include "api/worker.h"
+#include "base/process.h"
 #include "runtime/method.h"
 
 struct pteron_program {
@@ -21,6 +22,13 @@ namespace pteron {
 // Which method is in use now, if any. Methods that share state share this too.
 struct InUse {
   std::atomic<const pteron_method*> by{nullptr};
+  std::atomic<uint32_t> generation{0};  // fork_generation() where it was taken.
+
+  // In the child of a fork: it is in use by a thread that only the parent has, so it stays so.
+  bool is_lost() const {
+    return by.load(std::memory_order_acquire) != nullptr &&
+           generation.load(std::memory_order_relaxed) != fork_generation();
+  }
 };
 
 }  // namespace pteron
@@ -43,6 +51,7 @@ class Use {
     const pteron_method* nobody = nullptr;
     mine_ = in_use.by.compare_exchange_strong(nobody, &method, std::memory_order_acquire,
                                               std::memory_order_relaxed);
+    if (mine_) in_use.generation.store(fork_generation(), std::memory_order_relaxed);
   }
   ~Use() {
     if (mine_) in_use_.by.store(nullptr, std::memory_order_release);
@@ -64,11 +73,11 @@ pteron_status with_method(pteron_method* method, pteron_error** error, Body&& bo
     if (method == nullptr) return null_argument("method");
     Use use(*method);
     if (!use.ok()) {
-      return Error{
-          Code::Busy,
-          "method \"" + method->method->name() +
-              "\" is in use: by another thread, or since pteron_method_start; load a method "
-              "for each thread"};
+      const char* by = method->in_use->is_lost()
+                           ? "by a thread of the process that was forked; load another method here"
+                           : "by another thread, or since pteron_method_start; load a method for "
+                             "each thread";
+      return Error{Code::Busy, "method \"" + method->method->name() + "\" is in use: " + by};
     }
     return body(*method->method, use);
   });

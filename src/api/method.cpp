@@ -52,13 +52,26 @@ static_assert(static_cast<int>(ValueKind::BoolList) == PTERON_KIND_BOOL_LIST);
 static_assert(static_cast<int>(ValueKind::TensorList) == PTERON_KIND_TENSOR_LIST);
 
 // The value that was given for `side` number `index` of the method, which an error names.
-Result<HostValue> read_value_of(const Method& method, const char* side, size_t index,
+Result<HostValue> read_value_of(const Method& method, const char* side, SpecList list, size_t index,
                                 const pteron_value* value) {
   auto host = read_value(value);
   if (host.ok()) return host;
-  return Error{host.error().code, "method \"" + method.name() + "\": " + side + " " +
-                                      std::to_string(index) + ": " + host.error().message};
+  const std::vector<ValueSpec>& specs = (method.*list)();
+  const std::string position = index < specs.size()
+                                   ? describe_position(side, index, specs[index])
+                                   : std::string(side) + " " + std::to_string(index);
+  return Error{host.error().code,
+               "method \"" + method.name() + "\": " + position + ": " + host.error().message};
 }
+
+// An announcement is over with the call that was announced, though that is refused before it runs.
+struct Announced {
+  explicit Announced(Method& m) : method(m) {}
+  ~Announced() { method.withdraw(); }
+  Announced(const Announced&) = delete;
+  Announced& operator=(const Announced&) = delete;
+  Method& method;
+};
 
 }  // namespace
 
@@ -94,7 +107,11 @@ void pteron_method_free(pteron_method* method) {
   const auto is_called = [method] {
     return method->in_use->by.load(std::memory_order_acquire) == method && !method->started;
   };
-  while (is_called()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (is_called()) {
+    // Half-way through a run that nobody will end; what it waits for cannot be freed either.
+    if (method->in_use->is_lost()) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
   method->worker.reset();
   if (method->started) method->in_use->by.store(nullptr, std::memory_order_release);
   delete method;
@@ -128,7 +145,7 @@ pteron_status pteron_method_state_spec(const pteron_method* method, size_t index
 pteron_status pteron_method_bind_input(pteron_method* method, size_t index,
                                        const pteron_value* value, pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
-    PTERON_ASSIGN(const HostValue host, read_value_of(m, "input", index, value));
+    PTERON_ASSIGN(const HostValue host, read_value_of(m, "input", &Method::inputs, index, value));
     return m.bind_input(index, host);
   });
 }
@@ -136,7 +153,7 @@ pteron_status pteron_method_bind_input(pteron_method* method, size_t index,
 pteron_status pteron_method_bind_output(pteron_method* method, size_t index,
                                         const pteron_value* value, pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
-    PTERON_ASSIGN(const HostValue host, read_value_of(m, "output", index, value));
+    PTERON_ASSIGN(const HostValue host, read_value_of(m, "output", &Method::outputs, index, value));
     return m.bind_output(index, host);
   });
 }
@@ -145,14 +162,22 @@ pteron_status pteron_method_execute(pteron_method* method, pteron_error** error)
   return with_method(method, error, [](Method& m, Use&) { return m.execute(); });
 }
 
+pteron_status pteron_method_announce(pteron_method* method, pteron_error** error) {
+  return with_method(method, error, [](Method& m, Use&) -> Result<void> {
+    m.announce();
+    return {};
+  });
+}
+
 pteron_status pteron_method_run(pteron_method* method, const pteron_value* inputs, size_t count,
                                 pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
+    const Announced until_the_end(m);
     if (inputs == nullptr && count > 0) return null_argument("inputs");
     std::vector<HostValue> values;
     values.reserve(count);
     for (size_t i = 0; i < count; ++i) {
-      PTERON_ASSIGN(HostValue value, read_value_of(m, "input", i, &inputs[i]));
+      PTERON_ASSIGN(HostValue value, read_value_of(m, "input", &Method::inputs, i, &inputs[i]));
       values.push_back(value);
     }
     return m.run(values);
@@ -209,7 +234,7 @@ pteron_status pteron_method_get_state(pteron_method* method, size_t index, ptero
 pteron_status pteron_method_set_state(pteron_method* method, size_t index,
                                       const pteron_value* value, pteron_error** error) {
   return with_method(method, error, [&](Method& m, Use&) -> Result<void> {
-    PTERON_ASSIGN(const HostValue host, read_value_of(m, "state", index, value));
+    PTERON_ASSIGN(const HostValue host, read_value_of(m, "state", &Method::states, index, value));
     return m.set_state(index, host);
   });
 }

@@ -1,8 +1,11 @@
 #include "api/options.h"
 
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "api/border.h"
+#include "base/paths.h"
 #include "kernels/tables.h"
 #include "openvino/openvino.h"
 
@@ -64,6 +67,11 @@ Result<void> check_options(const pteron_program_options& in) {
                                             std::to_string(in.time_limit) +
                                             "; it takes seconds, or 0, which means no limit"};
   }
+  // OpenVINO would make a folder of that name.
+  const std::string cache = text(in.cache_dir);
+  std::error_code ignored;
+  if (!tilde_remedy(cache).empty() && !std::filesystem::exists(path_from_utf8(cache), ignored))
+    return Error{Code::InvalidArgument, "the option cache_dir is " + cache + tilde_remedy(cache)};
   for (size_t i = 0; i < in.config_count; ++i) {
     if (in.config_keys == nullptr || in.config_values == nullptr || in.config_keys[i] == nullptr ||
         in.config_values[i] == nullptr) {

@@ -10,6 +10,7 @@
 
 #include "base/aligned_block.h"
 #include "base/mapped_file.h"
+#include "base/paths.h"
 
 namespace pteron {
 namespace {
@@ -42,7 +43,10 @@ struct OpenFile {
 Result<OpenFile> open_regular(const std::string& path) {
   // O_NONBLOCK: opening a pipe must not wait for a writer.
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) return io_error(path, system_reason());
+  if (fd.get() < 0) {
+    const bool is_missing = errno == ENOENT;
+    return io_error(path, system_reason() + (is_missing ? tilde_remedy(path) : ""));
+  }
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return io_error(path, system_reason());
   if (S_ISDIR(status.st_mode)) return io_error(path, "it is a folder, not a file");

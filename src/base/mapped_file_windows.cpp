@@ -1,6 +1,6 @@
 #include <windows.h>
 
-#include <filesystem>
+#include <string>
 #include <utility>
 
 #include "base/aligned_block.h"
@@ -30,16 +30,22 @@ struct OpenFile {
   size_t size;
 };
 
+// Others may read it, rename it and mark it for deletion; who writes to it keeps us out.
 Result<OpenFile> open_regular(const std::string& path) {
-  const std::filesystem::path native = path_from_utf8(path);
+  const std::wstring native = system_path(path_from_utf8(path));
   const DWORD attributes = GetFileAttributesW(native.c_str());
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY)) {
     return io_error(path, "it is a folder, not a file");
   }
   Handle handle(CreateFileW(native.c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE,
                             nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (handle.value == INVALID_HANDLE_VALUE)
-    return io_error(path, system_error_text(GetLastError()));
+  if (handle.value == INVALID_HANDLE_VALUE) {
+    const DWORD number = GetLastError();
+    return io_error(path, number == ERROR_SHARING_VIOLATION
+                              ? "another program has it open for writing; let that one finish (" +
+                                    system_error_text(number) + ")"
+                              : system_error_text(number) + tilde_remedy(path));
+  }
   if (GetFileType(handle.value) != FILE_TYPE_DISK)
     return io_error(path, "it is not a regular file");
   LARGE_INTEGER size;

@@ -7,4 +7,7 @@ namespace pteron {
 
 uint64_t process_id();  // Never 0.
 
+// Another number in the child of a fork than in its parent. No system call.
+uint32_t fork_generation();
+
 }  // namespace pteron

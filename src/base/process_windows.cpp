@@ -6,4 +6,6 @@ namespace pteron {
 
 uint64_t process_id() { return GetCurrentProcessId(); }
 
+uint32_t fork_generation() { return 0; }
+
 }  // namespace pteron

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,8 +16,11 @@ class SharedLibrary {
  public:
   // Opens the library at `path`. An absolute path also lets the library find the libraries that lie
   // beside it; a bare file name goes through the system's search, without the current folder.
-  // Fails with Missing and the system's own explanation.
-  static Result<SharedLibrary> open(const std::filesystem::path& path);
+  // `also` are folders with libraries that it needs, for Windows: on Linux a library says itself
+  // where. Fails with Missing: the system's own explanation, and on Windows, which does not tell,
+  // the dependency that is missing.
+  static Result<SharedLibrary> open(const std::filesystem::path& path,
+                                    const std::vector<std::filesystem::path>& also = {});
 
   // The C function `name`, or null if the library does not export it. Fn must be its exact type.
   template <typename Fn>
@@ -31,6 +36,10 @@ class SharedLibrary {
 
   // The file of an already loaded library whose name starts with `prefix`; empty if there is none.
   static std::filesystem::path find_loaded(const std::string& prefix);
+
+  // Keeps the library that this code is part of to the end of the process, whoever unloads it: on
+  // Linux it is linked so (cmake/library.cmake).
+  static void keep_own();
 
  private:
   using Address = void (*)();

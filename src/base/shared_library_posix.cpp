@@ -8,7 +8,8 @@
 
 namespace pteron {
 
-Result<SharedLibrary> SharedLibrary::open(const std::filesystem::path& path) {
+Result<SharedLibrary> SharedLibrary::open(const std::filesystem::path& path,
+                                          const std::vector<std::filesystem::path>&) {
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = ::dlerror();
@@ -45,5 +46,7 @@ std::filesystem::path SharedLibrary::find_loaded(const std::string& prefix) {
       &search);
   return search.found;
 }
+
+void SharedLibrary::keep_own() {}
 
 }  // namespace pteron

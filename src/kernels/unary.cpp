@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/angle.h"
 #include "kernels/element.h"
 #include "kernels/tables.h"
 #include "kernels/vector/functions.h"
@@ -73,7 +74,7 @@ PTERON_REAL(asin_, std::asin(x))
 PTERON_REAL(asinh_, std::asinh(x))
 PTERON_REAL(atan_, std::atan(x))
 PTERON_REAL(atanh_, std::atanh(x))
-PTERON_REAL(cos_, std::cos(x))
+PTERON_REAL(cos_, of_angle(x, [](auto a) { return std::cos(a); }))
 PTERON_REAL(cosh_, std::cosh(x))
 PTERON_VECTOR(erf_, Erf, std::erf(x))
 PTERON_VECTOR(exp_, Exp, std::exp(x))
@@ -85,10 +86,10 @@ PTERON_VECTOR(log2_, Log2, std::log2(x))
 PTERON_REAL(reciprocal_, 1 / x)
 PTERON_REAL(rsqrt_, 1 / std::sqrt(x))
 PTERON_VECTOR(sigmoid_, Sigmoid, 1 / (1 + std::exp(-x)))
-PTERON_REAL(sin_, std::sin(x))
+PTERON_REAL(sin_, of_angle(x, [](auto a) { return std::sin(a); }))
 PTERON_REAL(sinh_, std::sinh(x))
 PTERON_REAL(sqrt_, std::sqrt(x))
-PTERON_REAL(tan_, std::tan(x))
+PTERON_REAL(tan_, of_angle(x, [](auto a) { return std::tan(a); }))
 PTERON_VECTOR(tanh_, Tanh, std::tanh(x))
 PTERON_ROUNDING(ceil_, Ceil, std::ceil(x))
 PTERON_ROUNDING(floor_, Floor, std::floor(x))

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <type_traits>
 #include <utility>
 
+#include "base/file_system.h"
 #include "base/paths.h"
 #include "base/process.h"
 
@@ -66,17 +68,29 @@ std::string explain_load_failure(const std::string& reason, const fs::path& file
   return "it needs " + lacking + ", which is not found (" + reason + ")";
 }
 
-// Whether both name one file, links resolved.
-bool is_same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
 // The OpenVINO in this process, whoever loaded it: its C library or libopenvino; empty if none.
 fs::path loaded_openvino() {
-  const bool windows = kThisOs == Os::Windows;
-  fs::path file = SharedLibrary::find_loaded(windows ? "openvino_c" : "libopenvino_c.so");
-  return file.empty() ? SharedLibrary::find_loaded(windows ? "openvino" : "libopenvino.so") : file;
+  constexpr const char* kLinux[] = {"libopenvino_c.so", "libopenvino.so"};
+  constexpr const char* kWindows[] = {"openvino_c", "openvino_cd", "openvino", "openvinod"};
+  const std::span<const char* const> names =
+      kThisOs == Os::Windows ? std::span<const char* const>(kWindows) : kLinux;
+  for (const char* name : names) {
+    if (fs::path file = SharedLibrary::find_loaded(name); !file.empty()) return file;
+  }
+  return {};
+}
+
+// Windows binds a DLL to whichever openvino.dll the process has already, or to that in the
+// program's folder where none lies beside it; two versions would mix without a word. Empty if all
+// is well.
+std::string wrong_core(const fs::path& c_library) {
+  if (kThisOs != Os::Windows) return "";
+  const bool is_debug = path_to_utf8(c_library.stem()).back() == 'd';
+  const fs::path core = SharedLibrary::find_loaded(is_debug ? "openvinod" : "openvino");
+  if (core.empty() || is_same_file(core.parent_path(), c_library.parent_path())) return "";
+  return path_to_utf8(c_library) + " got " + path_to_utf8(core) +
+         ", which is not the one beside it: give both one folder, and load them before another "
+         "OpenVINO is in this process";
 }
 
 // What a user's text for a place means.
@@ -91,34 +105,40 @@ struct Place {
 Place resolve(const std::string& text) {
   Place place;
   const fs::path given = path_from_utf8(text);
-  std::error_code status_error;
-  const fs::file_status status = fs::status(given, status_error);
-  if (!given.has_parent_path() && !fs::is_directory(status)) {
+  const FileStatus status = file_status(given);
+  if (!given.has_parent_path() && status.kind != FileKind::Folder) {
     // As everywhere, a bare name is the system's to find; the current folder is not searched.
     place.kind = Place::Kind::Name;
     place.path = given;
-    if (fs::exists(status)) place.problem = "for the file in the current folder write ./" + text;
+    place.problem = status.kind != FileKind::None
+                        ? "for the file in the current folder write ./" + text
+                        : "a name without a folder is the system's to find, so give a path";
     return place;
   }
   std::error_code error;
   place.path = fs::absolute(given, error);
   if (error) place.path = given;
-  if (fs::is_directory(status)) {
-    place.files = find_c_libraries(place.path, kThisOs);
-    place.kind = place.files.empty() ? Place::Kind::Unusable : Place::Kind::Folder;
-    if (place.files.empty()) {
-      place.problem = "no " + std::string(c_library_pattern(kThisOs)) +
-                      " in this folder, nor in its sub-folders " + library_subfolders_text(kThisOs);
-    }
-  } else if (fs::is_regular_file(status)) {
-    // $ORIGIN and the DLL's own folder mean where the file really lies.
-    fs::path real = fs::canonical(place.path, error);
-    place.kind = Place::Kind::File;
-    place.files = {error ? place.path : std::move(real)};
-  } else if (fs::exists(status)) {
-    place.problem = "neither a file nor a folder";
-  } else {
-    place.problem = status_error ? status_error.message() : "no such file or folder";
+  switch (status.kind) {
+    case FileKind::Folder:
+      place.files = find_c_libraries(place.path, kThisOs);
+      place.kind = place.files.empty() ? Place::Kind::Unusable : Place::Kind::Folder;
+      if (place.files.empty()) {
+        place.problem = "no " + std::string(c_library_pattern(kThisOs)) +
+                        " in this folder, nor in its sub-folders " +
+                        library_subfolders_text(kThisOs);
+      }
+      break;
+    case FileKind::File:
+      // $ORIGIN and the DLL's own folder mean where the file really lies.
+      place.kind = Place::Kind::File;
+      place.files = {real_path(given)};
+      break;
+    case FileKind::Other:
+      place.problem = "neither a file nor a folder";
+      break;
+    case FileKind::None:
+      place.problem = status.problem + tilde_remedy(text);
+      break;
   }
   return place;
 }
@@ -129,14 +149,14 @@ class Attempt {
   std::optional<OpenvinoLibrary> library;
   std::vector<SearchStep> steps;
 
-  bool met_one = false;  // Something was there, but of no use.
-  bool stuck = false;    // What was refused stays in the process, so nothing else may be loaded.
+  size_t refused = 0;  // What was there, but of no use.
+  bool stuck = false;  // What was refused stays in the process, so nothing else may be loaded.
 
   void note(std::string place, std::string outcome) {
     steps.push_back({std::move(place), std::move(outcome)});
   }
   void refuse(std::string place, std::string outcome) {
-    met_one = true;
+    ++refused;
     note(std::move(place), std::move(outcome));
   }
 
@@ -150,7 +170,7 @@ class Attempt {
       refuse(place, too_old(*version));
       return false;
     }
-    auto opened = SharedLibrary::open(file);
+    auto opened = SharedLibrary::open(file, dependency_folders(file, kThisOs));
     if (!opened.ok()) {
       refuse(place, explain_load_failure(opened.error().message, file));
       return false;
@@ -158,27 +178,27 @@ class Attempt {
     return check(place, *opened, name);
   }
 
-  // Loads by a name that the system looks up. False also if there is nothing of that name.
-  bool try_name(const std::string& name, bool note_absence) {
+  // Loads by a name that the system looks up; `place` is what the record calls it. False also if
+  // there is nothing of that name.
+  bool try_name(const std::string& place, const std::string& name, bool note_absence) {
     if (stuck) return false;
     auto opened = SharedLibrary::open(path_from_utf8(name));
     if (!opened.ok()) {
       const std::string& reason = opened.error().message;
       const std::string explained = explain_load_failure(reason, path_from_utf8(name));
-      if (note_absence || explained != reason) note(name, explained);
+      if (note_absence || explained != reason) note(place, explained);
       return false;
     }
     const fs::path file = SharedLibrary::file_of(opened->find<void()>("ov_get_openvino_version"));
-    std::error_code error;
-    const fs::path real = fs::canonical(file, error);
-    return check(name, *opened, error ? name : path_to_utf8(real));
+    return check(place, *opened, file.empty() ? name : path_to_utf8(real_path(file)));
   }
 
   // The first of the files in `place` that loads.
   bool try_place(const std::string& label, const Place& place) {
     if (place.kind == Place::Kind::Name) {
-      if (try_name(path_to_utf8(place.path), true)) return true;
-      if (!stuck && !place.problem.empty()) steps.back().outcome += "; " + place.problem;
+      const size_t before = refused;
+      if (try_name(label, path_to_utf8(place.path), true)) return true;
+      if (!stuck && refused == before) steps.back().outcome += "; " + place.problem;
       return false;
     }
     if (place.files.empty()) note(label, place.problem);
@@ -198,7 +218,9 @@ class Attempt {
 
  private:
   bool check(const std::string& place, SharedLibrary& opened, const std::string& file) {
-    auto checked = check_openvino(opened, file);
+    std::string core_problem = wrong_core(path_from_utf8(file));
+    auto checked = core_problem.empty() ? check_openvino(opened, file)
+                                        : Result<OpenvinoLibrary>(missing(std::move(core_problem)));
     if (!checked.ok()) {
       // Unloaded, so that a right version can still have this process; where the system keeps it
       // all the same (a library may forbid its unloading), two of them must not mix.
@@ -221,7 +243,7 @@ OpenvinoAttempt found(Attempt attempt) {
 
 OpenvinoAttempt not_found(Attempt attempt, const std::string& remedy) {
   std::string message =
-      attempt.met_one ? "no usable OpenVINO found; tried:" : "OpenVINO not found; tried:";
+      attempt.refused > 0 ? "no usable OpenVINO found; tried:" : "OpenVINO not found; tried:";
   const char* separator = " ";
   for (const SearchStep& step : attempt.steps) {
     message += separator + step.place + " (" + step.outcome + ")";
@@ -245,9 +267,7 @@ struct Present {
 Present find_present() {
   Present present{loaded_openvino(), {}};
   if (present.mapped.empty()) return present;
-  std::error_code error;
-  fs::path real = fs::canonical(present.mapped, error);
-  if (!error) present.mapped = std::move(real);
+  present.mapped = real_path(present.mapped);
   if (is_c_library_name(path_to_utf8(present.mapped.filename()), kThisOs)) {
     present.c_library = present.mapped;
     return present;
@@ -274,7 +294,11 @@ Error other_is_present(const std::string& asked_for, const Place& asked,
 }
 
 bool names(const Place& asked, const fs::path& file) {
-  if (asked.kind == Place::Kind::Name) return asked.path == file.filename();
+  if (asked.kind == Place::Kind::Name) {
+    return asked.path == file.filename() ||
+           (kThisOs == Os::Windows && is_c_library_name(path_to_utf8(asked.path), kThisOs) &&
+            is_c_library_name(path_to_utf8(file.filename()), kThisOs));
+  }
   return std::any_of(asked.files.begin(), asked.files.end(),
                      [&](const fs::path& f) { return is_same_file(f, file); });
 }
@@ -381,13 +405,15 @@ OpenvinoAttempt try_openvino(const std::string& requested, const SearchSurroundi
     attempt.note("$" + std::string(kInstallDir),
                  around.privileged ? kNotRead : (install ? "empty" : "not set"));
   }
+  if (around.standard_folders.empty() && !around.standard_pattern.empty())
+    attempt.note(around.standard_pattern, "no such folder");
   for (const fs::path& folder : around.standard_folders) {
     const std::string path = path_to_utf8(folder);
     if (attempt.try_place(path, resolve(path))) return found(std::move(attempt));
   }
   for (const std::string& name : around.system_names) {
     // Absence is noted once, for the plain name; the versioned ones would fill a page.
-    if (attempt.try_name(name, name == around.system_names.front())) {
+    if (attempt.try_name(name, name, name == around.system_names.front())) {
       return found(std::move(attempt));
     }
   }
@@ -448,6 +474,7 @@ OpenvinoSearch load_locked(State& s, const std::string& requested) {
   }
   s.library = new OpenvinoLibrary(*std::move(attempt.library));
   s.process = process_id();
+  SharedLibrary::keep_own();
   s.steps = std::move(attempt.steps);
   return {s.library, s.steps, {}};
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <span>
-#include <system_error>
 
 #include "base/environment.h"
+#include "base/file_system.h"
 #include "base/paths.h"
 #include "base/version_text.h"
 
@@ -68,38 +68,32 @@ std::string lower(std::string_view text) {
 
 // The sub-folders of `folder` whose name starts with `prefix`, newest version first.
 std::vector<fs::path> versioned_folders(const fs::path& folder, std::string_view prefix) {
-  std::vector<std::pair<std::string, fs::path>> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::string name = path_to_utf8(entry->path().filename());
-    std::error_code ignored;
-    if (name.starts_with(prefix) && entry->is_directory(ignored)) {
-      found.emplace_back(std::move(name), entry->path());
-    }
+  std::vector<std::string> found;
+  for (FolderEntry& entry : list_folder(folder)) {
+    if (entry.is_folder && entry.name.starts_with(prefix)) found.push_back(std::move(entry.name));
   }
   std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return version_less(b.first, a.first); });
+            [](const auto& a, const auto& b) { return version_less(b, a); });
   std::vector<fs::path> folders;
   folders.reserve(found.size());
-  for (auto& [name, path] : found) folders.push_back(std::move(path));
+  for (const std::string& name : found) folders.push_back(folder / path_from_utf8(name));
   return folders;
 }
 
-// The C libraries directly in `folder`, newest version first; a name without a version comes last.
+// The C libraries directly in `folder`, newest version first; a name without a version comes last,
+// and openvino_cd.dll, the debug build, after openvino_c.dll.
 std::vector<fs::path> libraries_directly_in(const fs::path& folder, Os os) {
   std::vector<std::pair<std::optional<OpenvinoVersion>, fs::path>> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!is_c_library_name(path_to_utf8(entry->path().filename()), os)) continue;
-    std::error_code unresolved;
-    fs::path file = fs::canonical(entry->path(), unresolved);
-    if (unresolved) file = entry->path();  // A dangling link: loading it will say so.
+  for (const FolderEntry& entry : list_folder(folder)) {
+    if (!is_c_library_name(entry.name, os)) continue;
+    // A dangling link stays itself: loading it will say so.
+    fs::path file = real_path(folder / path_from_utf8(entry.name));
     const auto version = version_in_file_name(path_to_utf8(file.filename()));
     found.emplace_back(version, std::move(file));
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return b < a; });
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? b.first < a.first : a.second < b.second;
+  });
   std::vector<fs::path> files;
   files.reserve(found.size());
   for (auto& [version, file] : found) files.push_back(std::move(file));
@@ -162,6 +156,20 @@ std::vector<fs::path> find_c_libraries(const fs::path& folder, Os os) {
   return files;
 }
 
+std::vector<fs::path> dependency_folders(const fs::path& c_library, Os os) {
+  if (os != Os::Windows || !c_library.is_absolute()) return {};
+  const fs::path runtime = c_library.parent_path()
+                               .parent_path()
+                               .parent_path()
+                               .parent_path();  // From bin/intel64/Release
+  std::vector<fs::path> folders;
+  for (const char* name : {"bin", "bin/intel64/vc14", "redist/intel64/vc14"}) {
+    fs::path folder = runtime / "3rdparty" / "tbb" / name;
+    if (file_status(folder).kind == FileKind::Folder) folders.push_back(std::move(folder));
+  }
+  return folders;
+}
+
 std::vector<std::string> system_library_names(Os os) {
   if (os == Os::Windows) return {"openvino_c.dll"};
   std::vector<std::string> names = {"libopenvino_c.so"};
@@ -179,7 +187,11 @@ std::vector<std::string> system_library_names(Os os) {
   return names;
 }
 
-std::vector<fs::path> standard_install_folders() {
+namespace {
+
+// The folders that have installs in the system's usual places, under a name that begins so.
+constexpr const char* kInstallPrefix = "openvino";
+std::vector<fs::path> standard_parents() {
   std::vector<fs::path> parents;
   if (kThisOs == Os::Windows) {
     for (const char* variable : {"ProgramFiles(x86)", "ProgramFiles", "ProgramW6432"}) {
@@ -190,20 +202,21 @@ std::vector<fs::path> standard_install_folders() {
   } else {
     parents = {"/opt/intel", "/opt"};
   }
-  std::vector<fs::path> folders;
-  for (const fs::path& parent : parents) {
-    for (fs::path& folder : versioned_folders(parent, "openvino")) {
-      folders.push_back(std::move(folder));
-    }
-  }
-  return folders;
+  return parents;
 }
+
+}  // namespace
 
 SearchSurroundings real_surroundings() {
   SearchSurroundings around;
   around.variable = read_environment;
   around.privileged = is_privileged_process();
-  around.standard_folders = standard_install_folders();
+  for (const fs::path& parent : standard_parents()) {
+    for (fs::path& folder : versioned_folders(parent, kInstallPrefix))
+      around.standard_folders.push_back(std::move(folder));
+    around.standard_pattern +=
+        (around.standard_pattern.empty() ? "" : ", ") + path_to_utf8(parent / kInstallPrefix) + "*";
+  }
   around.system_names = system_library_names(kThisOs);
   return around;
 }

@@ -41,11 +41,13 @@ std::string library_subfolders_text(Os os);
 // once: sub-folders in their order, in each the newest version first.
 std::vector<std::filesystem::path> find_c_libraries(const std::filesystem::path& folder, Os os);
 
+// Where an archive of OpenVINO keeps what its libraries need and do not have beside them: TBB, in
+// runtime/3rdparty. Its script for PATH would say so; on Linux the libraries say it themselves.
+std::vector<std::filesystem::path> dependency_folders(const std::filesystem::path& c_library,
+                                                      Os os);
+
 // The names for the system's own search: the plain one, then versioned ones from new to old.
 std::vector<std::string> system_library_names(Os os);
-
-// Installs in the system's usual places that exist, newest first.
-std::vector<std::filesystem::path> standard_install_folders();
 
 // What a search reads from its surroundings. Tests bring their own.
 struct SearchSurroundings {
@@ -54,7 +56,9 @@ struct SearchSurroundings {
   bool privileged = false;
   std::vector<std::string> added;  // By add_openvino_path(), in order.
   std::string remedy;              // Of set_openvino_remedy(); empty: our own.
+  // Installs in the system's usual places that exist, newest first; and those places, for messages.
   std::vector<std::filesystem::path> standard_folders;
+  std::string standard_pattern;
   std::vector<std::string> system_names;
 };
 SearchSurroundings real_surroundings();

@@ -212,6 +212,7 @@ Result<void> Method::State::run_chains() {
 }
 
 void Method::announce() { state_->stop.announce(); }
+void Method::withdraw() { state_->stop.end(); }
 void Method::cancel() { state_->stop.cancel(); }
 
 Result<void> Method::execute() {

@@ -36,6 +36,9 @@ struct ValueSpec {
   bool dynamic = false;
 };
 
+// Where it stands in errors: input 0 "x".
+std::string describe_position(const char* what, size_t index, const ValueSpec& spec);
+
 // How long each instruction took in the last run.
 struct InstructionTime {
   uint32_t chain = 0;
@@ -70,6 +73,8 @@ class Method {
   Result<void> execute();
   // The next execute() will be called, perhaps by another thread: cancel() reaches it from now on.
   void announce();
+  // No execute() will come of it after all.
+  void withdraw();
   // From any thread: the run that goes on, if any, fails with Cancelled as soon as it notices.
   void cancel();
   // Binds for one run, and puts back the bindings that were there.

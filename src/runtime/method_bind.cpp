@@ -81,9 +81,7 @@ Strides::Strides(const ArrayView& array) : Strides(array.shape, dtype_size(array
 }
 
 std::string describe_position(const char* what, size_t index, const ValueSpec& spec) {
-  const std::string fallback = std::string(what) + std::to_string(index);
-  return std::string(what) + " " + std::to_string(index) +
-         (spec.name == fallback ? "" : " \"" + spec.name.substr(0, 80) + "\"");
+  return std::string(what) + " " + std::to_string(index) + " \"" + spec.name.substr(0, 80) + "\"";
 }
 
 Result<InputBinding> Method::State::make_input_binding(size_t index, const HostValue& host) {
@@ -294,8 +292,8 @@ Result<void> Method::State::choose_direct_outputs() {
                                     .overlaps(extent_of(outputs[k].data, outputs[k].capacity)))
         continue;
       return error(Code::InvalidArgument, describe_position("output", i, output_specs[i]) +
-                                              ": its memory overlaps that of output " +
-                                              std::to_string(k) +
+                                              ": its memory overlaps that of " +
+                                              describe_position("output", k, output_specs[k]) +
                                               "; give each output memory of its own");
     }
     if (!output.direct) continue;

@@ -192,7 +192,4 @@ struct Method::State {
   std::vector<Place> places;
 };
 
-// "input 0 "x""
-std::string describe_position(const char* what, size_t index, const ValueSpec& spec);
-
 }  // namespace pteron

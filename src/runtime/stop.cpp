@@ -34,6 +34,11 @@ void Stop::begin() {
   if (has_limit_) deadline_ = Clock::now() + limit_;
 }
 
+void Stop::end() {
+  announced_ = false;
+  state_.store(State::Idle, std::memory_order_relaxed);
+}
+
 void Stop::cancel() {
   const std::lock_guard lock(mutex_);
   State running = State::Running;

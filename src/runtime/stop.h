@@ -20,9 +20,9 @@ class Stop {
 
   // A run will begin, on any thread: cancel() reaches it from now on.
   void announce();
-  // The thread that runs, around its run.
+  // The thread that runs, around its run; end() alone withdraws an announcement.
   void begin();
-  void end() { state_.store(State::Idle, std::memory_order_relaxed); }
+  void end();
 
   // From any thread. Does nothing if no run goes on.
   void cancel();

@@ -83,7 +83,8 @@ std::string Tensor::describe(bool bounds) const {
   const auto shown = bounds ? this->bounds() : sizes();
   for (size_t i = 0; i < shown.size(); ++i) {
     if (i > 0) text += ", ";
-    if (bounds && is_dynamic()) text += "<=";
+    // A size that may vary is exported with a bound over 1.
+    if (bounds && is_dynamic() && shown[i] > 1) text += "<=";
     text += std::to_string(shown[i]);
   }
   return text + "]";

@@ -4,8 +4,9 @@
 
 #include <cstdlib>
 #include <functional>
+#include <thread>
 
-#include "support.h"
+#include "operators.h"
 
 namespace {
 
@@ -114,6 +115,34 @@ TEST(Fork, LeavesTheChildAMethodThatWasStartedOnce) {
     return 0;
   });
   expect_ok(call([&](pteron_error** e) { return pteron_method_wait(model.method.get(), e); }));
+}
+
+// The run's thread is the parent's, so nobody would ever give the method back.
+TEST(Fork, LeavesTheChildNoMethodThatAnotherThreadWasRunning) {
+  Gate gate;
+  const WithOperators with({gate.op()});
+  const programs::File file = programs::one_operator();
+  ProgramHandle program = open(file, &with.options);
+  MethodHandle method = load(program);
+  Floats x{{1, 2, 3}, {1, 3}};
+  std::thread runner([&] { expect_ok(run(method, {x.value()})); });
+  gate.wait_until_entered();
+  expect_child_succeeds([&] {
+    const Outcome outcome = run(method, {x.value()});
+    if (outcome.status != PTERON_BUSY) return 1;
+    if (outcome.message.find("the process that was forked") == std::string::npos) return 2;
+    method.reset();
+    program.reset();
+    return 0;
+  });
+  gate.open();
+  runner.join();
+  expect_ok(run(method, {x.value()}));
+  expect_child_succeeds([&] {
+    if (run(method, {x.value()}).status != PTERON_OK) return 1;
+    method.reset();
+    return 0;
+  });
 }
 
 // A compilation in the child would wait for threads that only the parent has.

@@ -318,6 +318,7 @@ TEST(Method, OfNothingIsRefusedEverywhere) {
       call([&](pteron_error** e) { return pteron_method_bind_output(nullptr, 0, &value, e); }),
       call([&](pteron_error** e) { return pteron_method_execute(nullptr, e); }),
       call([&](pteron_error** e) { return pteron_method_run(nullptr, &value, 1, e); }),
+      call([&](pteron_error** e) { return pteron_method_announce(nullptr, e); }),
       call([&](pteron_error** e) { return pteron_method_start(nullptr, e); }),
       call([&](pteron_error** e) { return pteron_method_wait(nullptr, e); }),
       call([&](pteron_error** e) { return pteron_method_get_output(nullptr, 0, &value, e); }),
@@ -548,6 +549,32 @@ TEST(Cancel, MakesTheRunThatWasStartedFailAndTheNextOneWorks) {
     if (outcome.status != PTERON_OK) expect_failure(outcome, PTERON_CANCELLED);
   }
   expect_ok(execute(method));
+}
+
+TEST(Cancel, ReachesACallThatWasAnnouncedAndNoLaterOne) {
+  const WithOperators with({twice_operator()});
+  const programs::File file = programs::one_operator();
+  const ProgramHandle program = open(file, &with.options);
+  const MethodHandle method = load(program);
+  Floats x{{1, 2, 3}, {1, 3}};
+  Floats wrong{{1, 2, 3, 4}, {1, 4}};
+  const auto announce = [&] {
+    expect_ok(call([&](pteron_error** e) { return pteron_method_announce(method.get(), e); }));
+  };
+  announce();
+  pteron_method_cancel(method.get());
+  expect_failure(run(method, {x.value()}), PTERON_CANCELLED, {"the run was cancelled"});
+  expect_ok(run(method, {x.value()}));
+  // Over with a call that is refused before it runs, too.
+  announce();
+  expect_failure(run(method, {wrong.value()}), PTERON_INVALID_ARGUMENT,
+                 {"input 0 \"input0\"", "[1, 4]"});
+  pteron_method_cancel(method.get());
+  expect_ok(run(method, {x.value()}));
+  announce();
+  expect_failure(run(method, {}), PTERON_INVALID_ARGUMENT, {"takes 1 input"});
+  pteron_method_cancel(method.get());
+  expect_ok(run(method, {x.value()}));
 }
 
 TEST(Start, IsWaitedForByFree) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/set_environment.h"
 #include "support.h"
 
 namespace {
@@ -228,7 +229,7 @@ TEST(Recovery, OfAProcessAfterEachWayToLackOpenvinoAndAFailedRun) {
   fs::create_directories(folder / "text");
   std::ofstream(folder / "text" / "libopenvino_c.so.2541") << "no library";
   std::ofstream(folder / "script") << "fail ov_infer_request_infer -1 0 1 a wire came off\n";
-  setenv("FAKE_OPENVINO_SCRIPT", (folder / "script").c_str(), 1);
+  pteron::test::set_environment("FAKE_OPENVINO_SCRIPT", (folder / "script").string());
 
   const programs::File file = programs::openvino(kAddOne);
   const programs::File damaged = programs::openvino("no blob");

@@ -1,8 +1,7 @@
-// The fake OpenVINO against its own description. Nothing of ours is linked: the library is opened
-// and used as any program would.
+// The fake OpenVINO against its own description: the library is opened and used as any program
+// would.
 #include "fake/fake_openvino.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/shared_library.h"
 #include "openvino/types.h"
 
 namespace {
@@ -30,11 +30,12 @@ struct Fake {
   fake_log_t* log = nullptr;
 
   explicit Fake(const char* file) {
-    void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    EXPECT_NE(library, nullptr) << ::dlerror();
-    const auto find = [library](auto& function, const char* name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+    const auto library = pteron::SharedLibrary::open(file);
+    EXPECT_TRUE(library.ok()) << library.error().message;
+    if (!library.ok()) return;
+    const auto find = [&library](auto& function, const char* name) {
+      using Function = std::remove_pointer_t<std::remove_reference_t<decltype(function)>>;
+      function = library->find<Function>(name);
       EXPECT_NE(function, nullptr) << name;
     };
 #define OV_REQUIRED(type, name, arguments) find(ov.name, #name);
@@ -90,7 +91,7 @@ class FakeOpenvino : public testing::Test {
     return status;
   }
 
-  Fake fake{PTERON_FAKE_OPENVINO_DIR "/good/libopenvino_c.so.2541"};
+  Fake fake{PTERON_FAKE_OPENVINO};
   const Fake::Table& ov = fake.ov;
   ov_core_t* core = nullptr;
   ov_compiled_model_t* model = nullptr;

@@ -1,11 +1,11 @@
 // The OpenVINO delegate under real methods, on the fake OpenVINO: conversions, shapes, devices, and
 // every kind of failure. A process has one OpenVINO, so ctest gives each test a process of its own.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
+#include "base/shared_library.h"
 #include "fake/fake_openvino.h"
 #include "openvino/openvino.h"
 #include "runtime/program_maker.h"
@@ -13,12 +13,12 @@
 namespace pteron::test {
 namespace {
 
-constexpr const char* kLibrary = PTERON_FAKE_OPENVINO_DIR "/good/libopenvino_c.so.2541";
+constexpr const char* kLibrary = PTERON_FAKE_OPENVINO;
 
 class Fake {
  public:
-  Fake() : library_(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
-    EXPECT_NE(library_, nullptr) << ::dlerror();
+  Fake() : library_(SharedLibrary::open(kLibrary)) {
+    EXPECT_TRUE(library_.ok()) << library_.error().message;
   }
   void script(const std::string& text) const {
     const char* wrong = find<fake_script_t>("fake_script")(text.c_str());
@@ -30,9 +30,9 @@ class Fake {
  private:
   template <typename Function>
   Function* find(const char* name) const {
-    return reinterpret_cast<Function*>(::dlsym(library_, name));
+    return library_->find<Function>(name);
   }
-  void* library_;
+  Result<SharedLibrary> library_;
 };
 
 OpenvinoOptions on_device(const char* device) {

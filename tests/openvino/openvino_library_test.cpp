@@ -122,6 +122,13 @@ TEST(LoadOpenvino, NamesABadValueOfItsVariable) {
     EXPECT_TRUE(says(attempt.library.error(),
                      {"$OPENVINO_LIB_PATH", value, ". Correct OPENVINO_LIB_PATH", kRemedy}));
   }
+  const auto name = try_openvino("", nothing({{"OPENVINO_LIB_PATH", "nonsense"}}));
+  ASSERT_FALSE(name.library.ok());
+  EXPECT_TRUE(says(name.library.error(),
+                   {"$OPENVINO_LIB_PATH=nonsense (nonsense: cannot open shared object file",
+                    "so give a path", ". Correct OPENVINO_LIB_PATH"}));
+  const auto home = try_openvino("", nothing({{"OPENVINO_LIB_PATH", "~/openvino"}}));
+  EXPECT_TRUE(says(home.library.error(), {"$OPENVINO_LIB_PATH=~/openvino (", "~ is not expanded"}));
   const auto empty = try_openvino("", nothing({{"OPENVINO_LIB_PATH", ""}}));
   EXPECT_TRUE(says(empty.library.error(), {"$OPENVINO_LIB_PATH (set, but empty"}));
   const auto folder = try_openvino("", nothing({{"OPENVINO_LIB_PATH", top.text()}}));
@@ -169,6 +176,16 @@ TEST(LoadOpenvino, SearchesAddedPathsThenTheInstallsAndSaysWhereItLooked) {
   const auto found = try_openvino("", around);
   ASSERT_TRUE(found.library.ok()) << found.library.error().message;
   EXPECT_EQ(found.library->version(), (OpenvinoVersion{2025, 4, 1}));
+}
+
+TEST(LoadOpenvino, SaysWhichUsualPlacesHaveNone) {
+  SearchSurroundings around = nothing();
+  around.standard_pattern = "/opt/openvino*";
+  const auto attempt = try_openvino("", around);
+  ASSERT_FALSE(attempt.library.ok());
+  EXPECT_TRUE(says(attempt.library.error(), {"/opt/openvino* (no such folder)"}));
+  const std::string real = real_surroundings().standard_pattern;
+  EXPECT_NE(real.find("openvino*"), std::string::npos) << real;
 }
 
 TEST(LoadOpenvino, SkipsAnOldVersionOnItsWay) {

@@ -117,6 +117,24 @@ TEST(OpenvinoSearch, TakesTheNewestVersionOfAFolderComparedAsNumbers) {
   EXPECT_EQ(find_c_libraries(top.path(), Os::Linux), files);
 }
 
+TEST(OpenvinoSearch, PutsWindowsDebugBuildLast) {
+  const TempFolder top;
+  const fs::path debug = top.write("openvino_cd.dll");
+  const fs::path release = top.write("openvino_c.dll");
+  EXPECT_EQ(find_c_libraries(top.path(), Os::Windows), (std::vector{release, debug}));
+}
+
+TEST(OpenvinoSearch, KnowsWhereAnArchiveForWindowsHasTbb) {
+  const TempFolder top;
+  const fs::path file = top.write("runtime/bin/intel64/Release/openvino_c.dll");
+  EXPECT_TRUE(dependency_folders(file, Os::Windows).empty());
+  const fs::path tbb = top.write("runtime/3rdparty/tbb/bin/tbb12.dll").parent_path();
+  EXPECT_EQ(dependency_folders(file, Os::Windows), std::vector{tbb});
+  EXPECT_TRUE(dependency_folders(file, Os::Linux).empty());
+  EXPECT_TRUE(dependency_folders("openvino_c.dll", Os::Windows).empty());
+}
+
+#ifndef _WIN32  // MinGW-w64's library makes no links.
 TEST(OpenvinoSearch, NamesAFileOnceThroughItsLinks) {
   const TempFolder top;
   const fs::path file = top.write("elsewhere/libopenvino_c.so.2541");
@@ -124,6 +142,7 @@ TEST(OpenvinoSearch, NamesAFileOnceThroughItsLinks) {
   fs::create_symlink("libopenvino_c.so", top / "libopenvino_c.so.2541");
   EXPECT_EQ(find_c_libraries(top.path(), Os::Linux), std::vector{file});
 }
+#endif
 
 TEST(OpenvinoSearch, FindsNothingInAFolderThatIsNotThereOrIsAFile) {
   const TempFolder top;

@@ -1,6 +1,5 @@
 // Methods of one program on many threads, on the fake OpenVINO, which counts what was made and
 // whether a request was used twice at a time.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/shared_library.h"
 #include "fake/fake_openvino.h"
 #include "openvino/openvino.h"
 #include "runtime/program_maker.h"
@@ -16,14 +16,14 @@
 namespace pteron::test {
 namespace {
 
-constexpr const char* kLibrary = PTERON_FAKE_OPENVINO_DIR "/good/libopenvino_c.so.2541";
+constexpr const char* kLibrary = PTERON_FAKE_OPENVINO;
 constexpr int kThreads = 8;
 
 template <typename Function>
 Function* find(const char* name) {
-  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  EXPECT_NE(library, nullptr) << ::dlerror();
-  return reinterpret_cast<Function*>(::dlsym(library, name));
+  const auto library = SharedLibrary::open(kLibrary);
+  EXPECT_TRUE(library.ok()) << library.error().message;
+  return library->find<Function>(name);
 }
 
 long long count(const char* what) { return find<fake_count_t>("fake_count")(what); }

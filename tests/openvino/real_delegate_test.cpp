@@ -1,7 +1,6 @@
 // The delegate on real versions of OpenVINO, each where the environment says that it is
 // (PTERON_TEST_OPENVINO_2025_4_1 and so on), on the CPU: options in force, refusals, damaged blobs.
 // The values that programs compute are tests/golden's.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "base/temp_folder.h"
+#include "base/paths.h"
+#include "base/process.h"
+#include "base/shared_library.h"
 #include "openvino/library.h"
 #include "openvino/openvino.h"
 #include "program/decode.h"
@@ -172,21 +173,22 @@ std::string blob_of_relu(const OpenvinoLibrary& ov, bool with_input = false) {
       "</edges></net>";
   // Functions that Pteron itself does without.
   using Status = ov::ov_status_e;
-  void* library = ::dlopen(ov.file().c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto read = reinterpret_cast<Status (*)(const ov::ov_core_t*, const char*, size_t,
-                                                const ov::ov_tensor_t*, ov::ov_model_t**)>(
-      ::dlsym(library, "ov_core_read_model_from_memory_buffer"));
-  const auto compile =
-      reinterpret_cast<Status (*)(const ov::ov_core_t*, const ov::ov_model_t*, const char*, size_t,
-                                  ov::ov_compiled_model_t**, ...)>(
-          ::dlsym(library, "ov_core_compile_model"));
-  const auto write = reinterpret_cast<Status (*)(const ov::ov_compiled_model_t*, const char*)>(
-      ::dlsym(library, "ov_compiled_model_export_model"));
+  const auto library = SharedLibrary::open(path_from_utf8(ov.file()));
+  EXPECT_TRUE(library.ok()) << library.error().message;
+  auto* const read =
+      library->find<Status(const ov::ov_core_t*, const char*, size_t, const ov::ov_tensor_t*,
+                           ov::ov_model_t**)>("ov_core_read_model_from_memory_buffer");
+  auto* const compile =
+      library->find<Status(const ov::ov_core_t*, const ov::ov_model_t*, const char*, size_t,
+                           ov::ov_compiled_model_t**, ...)>("ov_core_compile_model");
+  auto* const write = library->find<Status(const ov::ov_compiled_model_t*, const char*)>(
+      "ov_compiled_model_export_model");
   ov::ov_core_t* core = nullptr;
   ov::ov_model_t* model = nullptr;
   ov::ov_compiled_model_t* compiled = nullptr;
-  const TempFolder folder;
-  const std::string path = (folder / "relu.blob").string();
+  // OpenVINO itself takes the path in the system's encoding: no letters outside ASCII here.
+  const std::string path =
+      testing::TempDir() + "pteron_relu_" + std::to_string(process_id()) + ".blob";
   EXPECT_EQ(ov->ov_core_create(&core), Status::Ok);
   EXPECT_EQ(read(core, ir.c_str(), ir.size(), nullptr, &model), Status::Ok);
   EXPECT_EQ(compile(core, model, "CPU", 0, &compiled), Status::Ok);
@@ -195,7 +197,10 @@ std::string blob_of_relu(const OpenvinoLibrary& ov, bool with_input = false) {
   ov->ov_model_free(model);
   ov->ov_core_free(core);
   std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string blob(std::istreambuf_iterator<char>(file), {});
+  file.close();
+  std::filesystem::remove(path);
+  return blob;
 }
 
 // Set as the output's, one memory would be the input's too, and the model's result lost.

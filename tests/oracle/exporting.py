@@ -24,9 +24,9 @@ torch.set_grad_enabled(False)
 
 @dataclass
 class Suite:
-    """Collects what failed; `pteron` is the command, `openvino` the folder of its libraries."""
+    """Collects what failed; `pteron` starts the command, `openvino` is its libraries' folder."""
 
-    pteron: Path
+    pteron: list[str]
     openvino: str
     folder: Path
     failures: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Suite:
 
     def run(self, *arguments: str, openvino: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self.pteron), *arguments, "--openvino", openvino or self.openvino],
+            [*self.pteron, *arguments, "--openvino", openvino or self.openvino],
             capture_output=True,
             text=True,
             check=False,
@@ -104,7 +104,11 @@ def openvino_folder(version: str) -> str:
 def run_suite(version: str, test: Callable[[Suite], None]) -> None:
     """Calls test(suite) and ends the process: 1 if anything failed."""
     with tempfile.TemporaryDirectory() as folder:
-        pteron = Path(sys.argv[1]) / "tools" / "pteron"
+        build = Path(sys.argv[1])
+        pteron = [str(build / "tools" / "pteron")]
+        if (windows := build / "bin" / "pteron.exe").exists():
+            emulator = Path(__file__).resolve().parent.parent / "windows" / "wine_run"
+            pteron = [str(emulator), str(windows)]
         suite = Suite(pteron, openvino_folder(version), Path(folder))
         test(suite)
         print(f"{suite.count} checks, {len(suite.failures)} failed")

@@ -14,6 +14,7 @@ from unittest import mock
 import numpy as np
 import pteron
 from package_case import LSTM, MODELS, PackageTestCase
+from pteron import _method
 
 
 class Awaiting(PackageTestCase):
@@ -169,6 +170,26 @@ class Cancelling(PackageTestCase):
             np.testing.assert_array_equal(await program.run_async(x), x + 1)
 
         asyncio.run(cancel())
+
+    def test_a_cancellation_just_before_the_run_begins_ends_it(self) -> None:
+        program = pteron.load(MODELS.parent / "peer/counter.pte")
+        x = np.ones((2, 2), "float32")
+        pool, run = program._pool, _method._run
+
+        def cancelled_first(handle: Any, *rest: Any) -> Any:
+            (lent,) = pool._lent
+            pool.cancel(lent)
+            return run(handle, *rest)
+
+        for _ in range(3):
+            with (
+                mock.patch.object(_method, "_run", cancelled_first),
+                self.raises(pteron.CancelledError, "the run was cancelled"),
+            ):
+                program(x)
+        # The counter's first run that there was, and none is ended by what is over.
+        np.testing.assert_array_equal(program(x), x + 1)
+        np.testing.assert_array_equal(program(x), x + 2)
 
     def test_the_run_that_goes_on_is_ended_and_no_other(self) -> None:
         ends: list[str] = []

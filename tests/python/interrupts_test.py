@@ -4,8 +4,10 @@
 usage: interrupts_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
 """
 
+import _thread
 import random
 import signal
+import sys
 import threading
 import time
 import unittest
@@ -37,6 +39,9 @@ class InterruptTestCase(PackageTestCase):
         def interrupt(*_: object) -> None:
             raise Interrupt
 
+        if sys.platform == "win32":
+            self.interrupt_from_a_thread(action, interrupt)
+            return
         before = signal.signal(signal.SIGALRM, interrupt)
         self.addCleanup(signal.signal, signal.SIGALRM, before)
         chance = random.Random(3)
@@ -50,6 +55,45 @@ class InterruptTestCase(PackageTestCase):
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Interrupt:
                 count += 1
+        self.assertGreater(count, 50)
+
+    def interrupt_from_a_thread(
+        self, action: Callable[[], object], interrupt: Callable[..., None]
+    ) -> None:
+        """Windows has no timer's signal: the interrupt is Ctrl-C's, from another thread."""
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, interrupt))
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1e-5)
+        chance = random.Random(3)
+        wanted, over = threading.Event(), threading.Event()
+
+        def send() -> None:
+            while not over.is_set():
+                if wanted.wait(0.1):
+                    wanted.clear()
+                    until = time.perf_counter() + chance.uniform(1e-5, 2e-3)
+                    while time.perf_counter() < until:
+                        time.sleep(0)
+                    _thread.interrupt_main(signal.SIGINT)
+
+        thread = self.in_thread(send)
+        until = time.monotonic() + 2
+        count = 0
+        while time.monotonic() < until:
+            try:
+                wanted.set()
+                give_up = time.monotonic() + 0.5  # One that comes in a destructor is lost.
+                while time.monotonic() < give_up:
+                    action()
+            except Interrupt:
+                count += 1
+        over.set()
+        try:
+            thread.join(20)
+            time.sleep(0.01)
+        except Interrupt:
+            pass  # The last one.
+        self.check_ends(thread)
         self.assertGreater(count, 50)
 
     def in_thread(self, action: Callable[[], object]) -> threading.Thread:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pteron
-from package_case import GOLDEN, LSTM, PackageTestCase
+from package_case import GOLDEN, LSTM, MODELS, PackageTestCase
+
+COUNTER = MODELS.parent / "peer/counter.pte"
 
 
 class Loading(PackageTestCase):
@@ -24,6 +26,9 @@ class Loading(PackageTestCase):
         for program in [from_file, *map(pteron.load, sources)]:
             self.assertEqual(program.method_names, ("forward",))
             np.testing.assert_allclose(program(self.x), self.y, atol=1e-5)
+
+    def test_the_class_itself_opens_with_defaults(self) -> None:
+        np.testing.assert_allclose(pteron.Program(LSTM)(self.x), self.y, atol=1e-5)
 
     def test_paths_of_any_script_work(self) -> None:
         folder = self.folder / "Zoë 模型 привет"
@@ -51,6 +56,35 @@ class Loading(PackageTestCase):
         self.assertEqual(copy._options, program._options)
         with self.raises(TypeError, "loaded from bytes"):
             pickle.dumps(pteron.load(LSTM.read_bytes()))
+
+    def test_a_method_is_pickled_with_its_state(self) -> None:
+        x = np.ones((2, 2), "float32")
+        method = pteron.load(COUNTER, threads=1).method(seed=3)
+        method(x)
+        method(x)
+        copy = pickle.loads(pickle.dumps(method))
+        self.assertEqual((copy.name, copy._source), (method.name, method._source))
+        np.testing.assert_array_equal(copy.state["runs"], method.state["runs"])
+        np.testing.assert_array_equal(copy(x), method(x))
+        method(x)  # Each has a state of its own.
+        self.assertFalse(np.array_equal(copy.state["runs"], method.state["runs"]))
+        with self.raises(TypeError, 'method "forward"', "loaded from bytes", "from a path"):
+            pickle.dumps(pteron.load(COUNTER.read_bytes()).method())
+        program = pteron.load(COUNTER)
+        first = program.method()
+        with self.raises(TypeError, 'method "forward"', "pickle the program"):
+            pickle.dumps(program.method(shares_state_with=first))
+        first.close()
+        with self.raises(pteron.ClosedError):
+            pickle.dumps(first)
+
+    def test_a_method_that_was_pickled_runs_in_another_process(self) -> None:
+        data = pickle.dumps(pteron.load(LSTM).method())
+        done = self.run_python(
+            f"import numpy, pickle; method = pickle.loads({data!r})\n"
+            "print(method(numpy.zeros((2, 6), 'int64')).shape)"
+        )
+        self.assertEqual(done.stdout, "(2, 6, 7)\n")
 
     def test_a_pickled_program_finds_its_files_from_another_folder(self) -> None:
         here = Path.cwd()

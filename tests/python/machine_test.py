@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pteron
-from package_case import FAKES, MODELS, OPENVINO, PackageTestCase
+from package_case import C_LIBRARY, FAKES, MODELS, OPENVINO, PackageTestCase
 
 
 class Machine(PackageTestCase):
@@ -25,6 +25,20 @@ class Machine(PackageTestCase):
         self.assertTrue(found["problems"])
         with self.raises(LookupError, str(self.folder)):
             pteron.devices(openvino=self.folder)
+
+    def test_a_name_in_the_variable_is_told_with_the_variable(self) -> None:
+        done = self.run_python(
+            f"""
+            import numpy, pteron
+            try:
+                pteron.load({str(MODELS / "lstm_openvino.pte")!r})(numpy.zeros((2, 6), "int64"))
+            except LookupError as error:
+                print(error)
+            """,
+            OPENVINO_LIB_PATH="nonsense",
+        )
+        self.assertIn("$OPENVINO_LIB_PATH=nonsense (", done.stdout)
+        self.assertIn("Correct OPENVINO_LIB_PATH, or unset it", done.stdout)
 
     def test_devices_of_an_openvino_are_listed(self) -> None:
         done = self.run_python(
@@ -40,15 +54,15 @@ class Machine(PackageTestCase):
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: openvino\nVersion: 2025.4.1\n")
         (info / "RECORD").write_text("")
-        shutil.copy(FAKES / "good/libopenvino_c.so.2541", libs)
-        (libs / "libopenvino_c.so.999").write_text("older")
+        shutil.copy(FAKES / "good" / C_LIBRARY, libs)
+        (libs / "libopenvino_c.so.999").write_text("older")  # Of no interest to Windows.
         (packages / "openvino/__init__.py").write_text("raise SystemExit('imported')")
         done = self.run_python(
             "import pteron, json; print(json.dumps(pteron.doctor()))",
             PYTHONPATH=os.environ["PYTHONPATH"] + os.pathsep + str(packages),
         )
         found = json.loads(done.stdout)
-        self.assertEqual(found["openvino"]["file"], str(libs / "libopenvino_c.so.2541"))
+        self.assertEqual(found["openvino"]["file"], str(libs / C_LIBRARY))
 
     def test_an_openvino_in_the_current_folder_is_not_taken(self) -> None:
         libs = self.folder / "openvino/libs"
@@ -56,7 +70,7 @@ class Machine(PackageTestCase):
         info = self.folder / "openvino-2025.4.1.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: openvino\nVersion: 2025.4.1\n")
-        shutil.copy(FAKES / "good/libopenvino_c.so.2541", libs)
+        shutil.copy(FAKES / "good" / C_LIBRARY, libs)
         for entry in ("", ".", "../" + self.folder.name):
             done = self.run_python(
                 f"import os, sys; os.chdir({str(self.folder)!r}); sys.path.append({entry!r})\n"

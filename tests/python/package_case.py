@@ -5,6 +5,7 @@ PTERON_GOLDEN and PTERON_MODELS are folders of programs, PTERON_FAKES has fake O
 PTERON_OPENVINO is a real one and may be empty.
 """
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -23,6 +24,8 @@ GOLDEN = Path(os.environ["PTERON_GOLDEN"]) / "portable"
 MODELS = Path(os.environ["PTERON_MODELS"])
 FAKES = Path(os.environ["PTERON_FAKES"])
 OPENVINO = os.environ.get("PTERON_OPENVINO") or None
+# A fake OpenVINO's file.
+C_LIBRARY = "openvino_c.dll" if sys.platform == "win32" else "libopenvino_c.so.2541"
 LSTM = MODELS / "lstm_portable.pte"
 
 
@@ -93,7 +96,29 @@ class Tensor:
         return capsule(self.array, *self.element)
 
 
+class MemoryCounters(ctypes.Structure):
+    """Windows' PROCESS_MEMORY_COUNTERS"""
+
+    _fields_ = [
+        ("cb", ctypes.c_uint32),
+        ("page_faults", ctypes.c_uint32),
+        ("peak_working_set", ctypes.c_size_t),
+        ("working_set", ctypes.c_size_t),
+        ("others", ctypes.c_size_t * 4),
+        ("pagefile", ctypes.c_size_t),
+        ("peak_pagefile", ctypes.c_size_t),
+    ]
+
+
 def resident_kb() -> int:
+    if sys.platform == "win32":
+        counters = MemoryCounters(cb=ctypes.sizeof(MemoryCounters))
+        this = ctypes.c_void_p(-1)  # A process's handle of itself.
+        if not ctypes.windll.kernel32.K32GetProcessMemoryInfo(
+            this, ctypes.byref(counters), counters.cb
+        ):
+            raise ctypes.WinError()
+        return int(counters.working_set) // 1024
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1])

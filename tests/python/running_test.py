@@ -4,10 +4,12 @@
 usage: running_test.py [Class.test]...   with the variables that ctest sets (package_case.py)
 """
 
+import html
 import json
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pteron
@@ -57,7 +59,7 @@ class Running(PackageTestCase):
         data = np.load(MODELS / "pnet_dynamic.npz")
         method = pteron.load(PNET_DYNAMIC).method()
         self.assertTrue(method.inputs[0].dynamic)
-        self.assertIn("≤", str(method.inputs[0]))
+        self.assertIn("<=", str(method.inputs[0]))
         tried = 0
         for key in [k for k in data.files if "in0" in k]:
             outputs = method(data[key])
@@ -173,11 +175,36 @@ class Running(PackageTestCase):
         )
         page = program._repr_html_()
         self.assertIn("<td>input0: int64 [2, 6]</td>", page)
+        self.assertRegex(page, r"<td>[0-9]{2,} calls of operators by kernels</td>")
+
+    def test_calls_of_a_kind_are_counted_together(self) -> None:
+        program = pteron.load(MODELS / "lstm_openvino.pte")
+        self.assertIn("<td>1 call of OpenvinoBackend by OpenVINO</td>", program._repr_html_())
+        one = {"part": "OpenvinoBackend", "calls": 1, "ran_by": "OpenVINO"}
+        parts = [one, {"part": "operators", "calls": 3, "ran_by": ""}, {**one, "calls": 2}]
+        found = program.info
+        found["methods"][0]["runs"]["parts"] = parts
+        with mock.patch.object(pteron.Program, "info", found):
+            self.assertIn(
+                "<td>3 calls of OpenvinoBackend by OpenVINO, 3 calls of operators by nobody</td>",
+                program._repr_html_(),
+            )
+
+    def test_a_bound_is_shown_where_a_size_may_vary(self) -> None:
+        program = pteron.load(PNET_DYNAMIC)
+        for text in (str(program.inputs[0]), repr(program.method()), program._repr_html_()):
+            self.assertRegex(html.unescape(text), r"float32 \[1, <=3, <=[0-9]+, <=[0-9]+\]")
+            text.encode("ascii")  # Any console and file takes it.
+        with self.raises(ValueError, "takes float32 [1, <=3, <="):
+            program(np.zeros((2, 3, 40, 40), "float32"))
 
     def test_html_escapes_what_a_file_says(self) -> None:
         program = pteron.load(LSTM)
         program._path = "<script>"
         self.assertNotIn("<script>", program._repr_html_())
+        program.close()
+        self.assertNotIn("<script>", program._repr_html_())
+        self.assertIn("closed", program._repr_html_())
 
 
 if __name__ == "__main__":

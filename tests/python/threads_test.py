@@ -7,7 +7,6 @@ usage: threads_test.py [Class.test]...   with the variables that ctest sets (pac
 import asyncio
 import contextlib
 import gc
-import os
 import threading
 import time
 import unittest
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import pteron
 from package_case import GOLDEN, LSTM, MODELS, PackageTestCase, resident_kb
+from pteron._pool import cores
 
 
 class Sharing(PackageTestCase):
@@ -64,7 +64,7 @@ class Sharing(PackageTestCase):
         with ThreadPoolExecutor(16) as threads:
             list(threads.map(work, range(16)))
         self.assertEqual(errors, [])
-        self.assertLessEqual(len(program._pool._methods), len(os.sched_getaffinity(0)))
+        self.assertLessEqual(len(program._pool._methods), cores())
 
     def test_ten_thousand_calls_do_not_grow(self) -> None:
         program = pteron.load(GOLDEN / "extra__mlp/model.pte", threads=1)

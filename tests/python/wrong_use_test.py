@@ -8,6 +8,7 @@ usage: wrong_use_test.py [Class.test]...   with the variables that ctest sets (p
 import enum
 import gc
 import io
+import sys
 import unittest
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,9 @@ class WrongSources(PackageTestCase):
             Runtime.get().load_program(source)
 
     def test_a_missing_file_and_a_folder_are_named(self) -> None:
-        self.check("no/such.pte", FileNotFoundError, "no/such.pte", "No such file")
+        # Windows' words depend on its language.
+        reason = "(error 3)" if sys.platform == "win32" else "No such file"
+        self.check("no/such.pte", FileNotFoundError, "no/such.pte", reason)
         self.check("", FileNotFoundError)
         self.check(self.folder, OSError, str(self.folder), "it is a folder")
 
@@ -60,6 +63,17 @@ class WrongSources(PackageTestCase):
         for source in (np.array(["2020"], "M8[D]"), released):
             with self.raises(TypeError, "binary file"):
                 pteron.load(source)
+
+    def test_a_tilde_that_nobody_expands_is_pointed_out(self) -> None:
+        remedy = "~ is not expanded here"
+        self.check("~/none.pte", FileNotFoundError, "~/none.pte", remedy, "os.path.expanduser")
+        for options in ({"weights": "~/none.ptd"}, {"weights": ["~/none.ptd"]}):
+            with self.raises(FileNotFoundError, remedy):
+                pteron.load(LSTM, **options)
+        with self.raises(LookupError, remedy):
+            pteron.devices(openvino="~/openvino")
+        with self.raises(ValueError, "cache_dir is ", remedy):
+            pteron.load(LSTM, cache_dir="~/none")
 
     def test_a_path_that_no_file_can_have_says_so(self) -> None:
         self.check("\ud800", ValueError, "UTF-8")
@@ -102,8 +116,14 @@ class WrongInputs(PackageTestCase):
 
     def test_shapes(self) -> None:
         for wrong in (self.x[:1], self.x[:, :0], self.x.ravel(), self.x[None], self.x.T):
-            self.check(wrong, ValueError, "[2, 6]", str(list(wrong.shape)))
-        self.check(self.x.reshape((1,) * 30 + (2, 6)), ValueError, "32 dimensions")
+            self.check(
+                wrong, ValueError, 'input 0 "input0": shape', "[2, 6]", str(list(wrong.shape))
+            )
+        wide = self.x.reshape((1,) * 30 + (2, 6))
+        self.check(wide, ValueError, 'input 0 "input0" has 32 dimensions')
+        out = np.empty((1,) * 30 + (2, 42), "float32")
+        with self.raises(ValueError, 'out 0 "output0" has 32 dimensions'):
+            self.method(self.x, out=out)
 
     def test_what_is_no_array(self) -> None:
         for value, text in (
@@ -114,7 +134,7 @@ class WrongInputs(PackageTestCase):
             (object(), "an object"),
             (np.ndarray, "a type"),
         ):
-            self.check(value, TypeError, f'input 0 ("input0") is {text}', "numpy.asarray")
+            self.check(value, TypeError, f'input 0 "input0" is {text}', "numpy.asarray")
         for inputs in ([self.x], (self.x,)):
             self.check(inputs, TypeError, "program(*inputs)")
 
@@ -140,12 +160,21 @@ class WrongInputs(PackageTestCase):
 
         self.check(Nothing(self.x), TypeError, "Nothing gave no DLPack tensor")
 
+    def test_what_gives_no_array_says_why(self) -> None:
+        class Traced:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                raise RuntimeError("it has no numbers yet\nand more")
+
+        self.check(Traced(), TypeError, 'input 0 "input0"', "Traced gives no array: it has no numb")
+
     def test_counts(self) -> None:
         for inputs in ((), (self.x, self.x)):
             with self.raises(ValueError, "takes 1 input", f"got {len(inputs)}", "input0: int64"):
                 self.method(*inputs)
             with self.raises(RuntimeError, "takes 1 input", f"got {len(inputs)}"):
                 self.same.execute(inputs)
+        with self.raises(ValueError, "has 1 output, got 2 arrays", "each of output0"):
+            self.method(self.x, out=[None, None])
 
     def test_what_is_no_list_of_inputs(self) -> None:
         wrong: list[Any] = [None, 3, "x", {"input0": self.x}]
@@ -167,9 +196,9 @@ class WrongInputs(PackageTestCase):
             (2**63, ValueError, "does not fit in 64 bits"),
             (-(2**64) + 1, ValueError, "does not fit in 64 bits"),
         ):
-            with self.raises(kind, 'input 1 ("input1")', part):
+            with self.raises(kind, 'input 1 "input1"', part):
                 method(x, wrong, True)
-        with self.raises(TypeError, 'input 2 ("input2") is an int, but the method takes bool'):
+        with self.raises(TypeError, 'input 2 "input2" is an int, but the method takes bool'):
             method(x, 1, 1)
         np.testing.assert_array_equal(method(x, np.int64(1), np.True_), method(x, 1, True))
 

@@ -172,19 +172,22 @@ TEST(Inputs, OfADtypeThatNumPyLacksAreRefusedWithoutARemedyThatFails) {
   const auto method = *load_method(maker.inputs({x}).outputs({x}));
   uint16_t value = 0;
   const std::vector<int64_t> shape = {1};
-  EXPECT_EQ(message(method->bind_input(0, ArrayView{&value, DType::UInt16, shape, nullptr})),
-            "method \"forward\": input 0: dtype uint16, but the method takes bfloat16 [1]");
+  EXPECT_EQ(
+      message(method->bind_input(0, ArrayView{&value, DType::UInt16, shape, nullptr})),
+      "method \"forward\": input 0 \"input0\": dtype uint16, but the method takes bfloat16 [1]");
 }
 
 TEST(Inputs, OfAnotherShapeAreRefusedWithWhatIsAllowed) {
   const auto method = scale_by_two({2, 3});
   auto x = floats({3, 2}, std::vector<float>(6));
-  EXPECT_EQ(message(method->bind_input(0, x.host())),
-            "method \"forward\": input 0: shape [3, 2], but the method takes float32 [2, 3]");
+  EXPECT_EQ(
+      message(method->bind_input(0, x.host())),
+      "method \"forward\": input 0 \"input0\": shape [3, 2], but the method takes float32 [2, 3]");
   OneCall dynamic({2, 3}, true);
   // Six elements as well, and yet too many rows.
   EXPECT_EQ(message(dynamic.load()->bind_input(0, x.host())),
-            "method \"forward\": input 0: shape [3, 2], but the method takes float32 [<=2, <=3]");
+            "method \"forward\": input 0 \"input0\": shape [3, 2], but the method takes float32 "
+            "[<=2, <=3]");
   auto flat = floats({6}, std::vector<float>(6));
   EXPECT_EQ(code(method->bind_input(0, flat.host())), Code::InvalidArgument);
 }
@@ -193,9 +196,10 @@ TEST(Inputs, WithoutMemoryOrOfAnotherKindAreRefused) {
   const auto method = scale_by_two({2});
   const std::vector<int64_t> shape = {2};
   EXPECT_EQ(message(method->bind_input(0, ArrayView{nullptr, DType::Float32, shape, nullptr})),
-            "method \"forward\": input 0: its data pointer is null");
-  EXPECT_EQ(message(method->bind_input(0, int64_t{3})),
-            "method \"forward\": input 0: got the int 3, but the method takes float32 [2]");
+            "method \"forward\": input 0 \"input0\": its data pointer is null");
+  EXPECT_EQ(
+      message(method->bind_input(0, int64_t{3})),
+      "method \"forward\": input 0 \"input0\": got the int 3, but the method takes float32 [2]");
   EXPECT_EQ(message(method->bind_input(1, int64_t{3})),
             "method \"forward\": there is no input 1; it takes 1");
 }
@@ -233,10 +237,10 @@ TEST(Inputs, ThatArePlainNumbersMustBeThoseOfTheExport) {
   const auto method = *load_method(maker.inputs(
       {maker.integer(3), maker.real(0.5), maker.boolean(true), maker.text("mean"), maker.none()}));
   EXPECT_TRUE(method->bind_input(0, int64_t{3}).ok());
-  EXPECT_EQ(
-      message(method->bind_input(0, int64_t{4})),
-      "method \"forward\": input 0: got the int 4, but the method takes the int 3, with which "
-      "it was exported");
+  EXPECT_EQ(message(method->bind_input(0, int64_t{4})),
+            "method \"forward\": input 0 \"input0\": got the int 4, but the method takes the int "
+            "3, with which "
+            "it was exported");
   EXPECT_FALSE(method->bind_input(0, 3.0).ok());
   EXPECT_TRUE(method->bind_input(1, 0.50005).ok());
   EXPECT_FALSE(method->bind_input(1, 0.51).ok());
@@ -480,7 +484,8 @@ TEST(Outputs, OfOneMemoryAreRefused) {
   ASSERT_TRUE(method->bind_output(0, y.host()).ok());
   ASSERT_TRUE(method->bind_output(1, y.host()).ok());
   EXPECT_EQ(message(method->execute()),
-            "method \"forward\": output 1: its memory overlaps that of output 0; give each output "
+            "method \"forward\": output 1 \"output1\": its memory overlaps that of output 0 "
+            "\"output0\"; give each output "
             "memory of its own");
   ASSERT_TRUE(method->bind_output(1, z.host()).ok());
   ASSERT_TRUE(method->execute().ok());
@@ -518,10 +523,10 @@ TEST(Outputs, OfDynamicShapeFillWhatTheyNeed) {
   ASSERT_TRUE(method->bind_input(0, more.host()).ok());
   const auto result = method->execute();
   EXPECT_EQ(code(result), Code::InvalidArgument);
-  EXPECT_EQ(
-      message(result),
-      "method \"forward\": output 0: its result is float32 [4, 2], more than the bound memory of "
-      "24 bytes holds");
+  EXPECT_EQ(message(result),
+            "method \"forward\": output 0 \"output0\": its result is float32 [4, 2], more than the "
+            "bound memory of "
+            "24 bytes holds");
   EXPECT_FALSE(method->output(0).ok());
   ASSERT_TRUE(method->bind_input(0, x.host()).ok());
   EXPECT_TRUE(method->execute().ok());
@@ -547,22 +552,24 @@ TEST(Outputs, MayFollowADynamicInputInMemory) {
 TEST(Outputs, ThatDoNotFitTheBoundMemoryAreRefused) {
   const auto method = scale_by_two({2, 3});
   auto flat = floats({6}, std::vector<float>(6));
-  EXPECT_EQ(message(method->bind_output(0, flat.host())),
-            "method \"forward\": output 0: shape [6], but the method gives float32 [2, 3]");
+  EXPECT_EQ(
+      message(method->bind_output(0, flat.host())),
+      "method \"forward\": output 0 \"output0\": shape [6], but the method gives float32 [2, 3]");
   auto y = floats({2, 3}, std::vector<float>(6));
   ArrayView view = y.view();
   const std::vector<int64_t> strides = {4, 8};
   view.strides = strides.data();
   EXPECT_EQ(message(method->bind_output(0, view)),
-            "method \"forward\": output 0: its memory must be dense and row-major");
+            "method \"forward\": output 0 \"output0\": its memory must be dense and row-major");
   view = y.view();
   view.dtype = DType::Int32;
-  EXPECT_EQ(message(method->bind_output(0, view)),
-            "method \"forward\": output 0: dtype int32, but the method gives float32 [2, 3]");
+  EXPECT_EQ(
+      message(method->bind_output(0, view)),
+      "method \"forward\": output 0 \"output0\": dtype int32, but the method gives float32 [2, 3]");
   view = y.view();
   view.data = nullptr;
   EXPECT_EQ(message(method->bind_output(0, view)),
-            "method \"forward\": output 0: its data pointer is null");
+            "method \"forward\": output 0 \"output0\": its data pointer is null");
   EXPECT_EQ(code(method->bind_output(1, view)), Code::InvalidArgument);
 }
 
@@ -572,7 +579,7 @@ TEST(Outputs, CannotBeBoundToTheMethodsOwnMemory) {
   const HostValue host = x.host();
   ASSERT_TRUE(method->run(std::span(&host, 1)).ok());
   EXPECT_EQ(message(method->bind_output(0, *method->output(0))),
-            "method \"forward\": output 0: its memory is this method's own");
+            "method \"forward\": output 0 \"output0\": its memory is this method's own");
 }
 
 TEST(Outputs, ThatAreInputsOrConstantsComeOutByValue) {

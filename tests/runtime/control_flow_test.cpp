@@ -320,7 +320,7 @@ TEST(Free, OfAnOutputIsAnError) {
   const auto method = *load_method(maker.inputs({x}).outputs({x}));
   const auto result = run(*method, floats({1}, {1}));
   EXPECT_EQ(code(result), Code::Malformed);
-  EXPECT_EQ(message(result), "method \"forward\": output 0 has no memory at the end");
+  EXPECT_EQ(message(result), "method \"forward\": output 0 \"output0\" has no memory at the end");
 }
 
 TEST(Free, OfAMovedTensorTakesTheMemoryOfBothUntilTheNextRun) {

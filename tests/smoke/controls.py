@@ -1,14 +1,23 @@
 """Breaks each thing that a check guards; the check must then fail."""
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import checks
 import numpy as np
+import pe
 from checks import Smoke
-from environments import Change, Environment, Failed, make_environment, tampered_wheel
+from environments import (
+    Change,
+    Environment,
+    Failed,
+    file_of_wheel,
+    make_environment,
+    tampered_wheel,
+)
 
 Check = Callable[[Smoke], None]
 
@@ -32,9 +41,9 @@ def with_files(smoke: Smoke, name: str, changes: dict[str, Change]) -> Smoke:
 
 def reinstalled(smoke: Smoke, wheel: Path) -> Environment:
     """One environment for all of them, since NumPy takes the longest."""
-    environment = Environment(smoke.folder / "tampered")
+    environment = Environment(smoke.folder / "tampered", smoke.system)
     if not environment.folder.exists():
-        make_environment(smoke.python, environment.folder).pip_install(smoke.wheel)
+        make_environment(smoke.python, environment.folder, smoke.system).pip_install(smoke.wheel)
     environment.pip_install("--force-reinstall", "--no-deps", wheel)
     return environment
 
@@ -52,7 +61,7 @@ def with_other_results(smoke: Smoke) -> Smoke:
 
 @contextmanager
 def without_runtime(smoke: Smoke) -> Iterator[Smoke]:
-    (file,) = (smoke.extra.packages / "openvino/libs").glob("libopenvino_c.so.*")
+    (file,) = (smoke.extra.packages / "openvino/libs").glob(smoke.system.c_libraries)
     hidden = file.rename(file.with_name("hidden"))
     try:
         yield smoke
@@ -64,9 +73,9 @@ def unpinned(smoke: Smoke) -> Smoke:
     """The extra by its name, where a newer pteron is to be had too."""
     folder = smoke.folder / "unpinned"
     newer = tampered_wheel(
-        smoke.wheel, folder / "wheels", {"lib/libpteron.so": lambda data: data + b"\0"}, "99.0"
+        smoke.wheel, folder / "wheels", {smoke.system.library: lambda data: data + b"\0"}, "99.0"
     )
-    (newer.parent / smoke.wheel.name).symlink_to(smoke.wheel)
+    shutil.copy(smoke.wheel, newer.parent)
     return smoke.altered(
         folder=folder, requirement=["--find-links", newer.parent, "pteron[openvino]"]
     )
@@ -88,6 +97,8 @@ def without_marker(smoke: Smoke) -> Smoke:
 
 def controls(smoke: Smoke) -> Iterator[tuple[str, Smoke, tuple[Check, ...]]]:
     """What is broken, the state with that broken, and the checks that must fail then."""
+    windows, library = smoke.system.windows, smoke.system.library
+    newer = "win_arm64" if windows else "manylinux_2_34_x86_64"
     with without_runtime(smoke) as broken:
         yield (
             "the runtime cannot be loaded",
@@ -102,7 +113,8 @@ def controls(smoke: Smoke) -> Iterator[tuple[str, Smoke, tuple[Check, ...]]]:
         )
     yield (
         "the loader searches the current folder",
-        smoke.altered(variables={"LD_LIBRARY_PATH": "."}),
+        # Windows has no such variable: there it is told to.
+        smoke.altered(variables={"OPENVINO_LIB_PATH" if windows else "LD_LIBRARY_PATH": "."}),
         (checks.ignores_planted,),
     )
     yield (
@@ -124,9 +136,7 @@ def controls(smoke: Smoke) -> Iterator[tuple[str, Smoke, tuple[Check, ...]]]:
     yield "the marker is removed", without_marker(smoke), (checks.installs_without_runtime,)
     yield (
         "the tag is a newer system's",
-        smoke.altered(
-            wheel=tampered_wheel(smoke.wheel, smoke.folder / "tag", tag="manylinux_2_34_x86_64")
-        ),
+        smoke.altered(wheel=tampered_wheel(smoke.wheel, smoke.folder / "tag", tag=newer)),
         (checks.tag,),
     )
     yield (
@@ -139,25 +149,47 @@ def controls(smoke: Smoke) -> Iterator[tuple[str, Smoke, tuple[Check, ...]]]:
         with_files(
             smoke,
             "symbol",
-            {"lib/libpteron.so": replaced(b"\0pteron_version\0", b"\0qteron_version\0")},
+            {library: replaced(b"\0pteron_version\0", b"\0qteron_version\0")},
         ),
         (checks.symbols,),
     )
+    if windows:
+        for what, change in without_protections(file_of_wheel(smoke.wheel, library)):
+            yield what, with_files(smoke, "protection", {library: change}), (checks.symbols,)
     yield (
         "the delegate has another name",
-        with_files(
-            smoke, "name", {"lib/libpteron.so": replaced(b"OpenvinoBackend", b"OpenvinoBackenb")}
-        ),
+        with_files(smoke, "name", {library: replaced(b"OpenvinoBackend", b"OpenvinoBackenb")}),
         (checks.registers,),
     )
     yield (
         "the command does not run",
-        with_files(smoke, "command", {"bin/pteron": lambda _: b"#!/bin/sh\nexit 1\n"}),
+        with_files(smoke, "command", {smoke.system.command: lambda _: b"#!/bin/sh\nexit 1\n"}),
         (checks.command,),
     )
     silent = with_files(smoke, "silent", {"pteron/_openvino.py": replaced(b"def remedy(", SILENT)})
     silent.__dict__["future"] = silent.plain
     yield "errors do not say what to do", silent, (checks.names_the_extra, checks.says_why)
+
+
+def given(data: bytes) -> Change:
+    return lambda _: data
+
+
+def without_protections(data: bytes) -> Iterator[tuple[str, Change]]:
+    """Changes of a Windows library's bytes: the flags are in its header."""
+    header = int.from_bytes(data[0x3C:0x40], "little")
+    place = header + 24 + 70
+    for name, flag in (
+        ("DYNAMIC_BASE", pe.DYNAMIC_BASE),
+        ("NX_COMPAT", pe.NX_COMPAT),
+        ("HIGH_ENTROPY_VA", pe.HIGH_ENTROPY_VA),
+    ):
+        flags = int.from_bytes(data[place : place + 2], "little") & ~flag
+        bare = data[:place] + flags.to_bytes(2, "little") + data[place + 2 :]
+        yield f"the library lacks {name}", given(bare)
+    yield "it needs a library that is not the system's", replaced(b"msvcrt.dll\0", b"mycrt1.dll\0")
+    fixed = (0xFEEF04BD).to_bytes(4, "little")
+    yield "it has no version", replaced(fixed, bytes(4))
 
 
 SILENT = b"def remedy(option=''):\n    return 'Sorry'\ndef unused("

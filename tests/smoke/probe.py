@@ -25,19 +25,45 @@ def available(_: str) -> Any:
     return pteron.runtime.Runtime.get().backend_registry.is_available("OpenvinoBackend")
 
 
+def loaded_files(name: str) -> set[str]:
+    """The files in this process whose paths have this in them."""
+    if sys.platform != "win32":
+        with open("/proc/self/maps") as maps:
+            lines = [line.rstrip().split(maxsplit=5) for line in maps]
+        return {line[5] for line in lines if len(line) > 5 and name in line[5]}
+    import ctypes
+    from ctypes import wintypes
+
+    kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    kernel.GetCurrentProcess.restype = wintypes.HANDLE
+    modules = (wintypes.HMODULE * 4096)()
+    size = wintypes.DWORD()
+    if not kernel.K32EnumProcessModules(
+        wintypes.HANDLE(kernel.GetCurrentProcess()),
+        modules,
+        wintypes.DWORD(ctypes.sizeof(modules)),
+        ctypes.byref(size),
+    ):
+        raise ctypes.WinError(ctypes.get_last_error())
+    found = set()
+    for module in modules[: size.value // ctypes.sizeof(wintypes.HMODULE)]:
+        path = ctypes.create_unicode_buffer(32768)
+        kernel.GetModuleFileNameW(wintypes.HMODULE(module), path, len(path))
+        if name in path.value.lower():
+            found.add(path.value.removeprefix("\\\\?\\"))
+    return found
+
+
 def library(_: str) -> Any:
     """The digest of the library that this process has loaded."""
-    with open("/proc/self/maps") as maps:
-        files = {line.split()[-1] for line in maps if line.rstrip().endswith("libpteron.so")}
-    (file,) = files
+    (file,) = loaded_files("pteron.dll" if sys.platform == "win32" else "libpteron.so")
     with open(file, "rb") as opened:
         return hashlib.sha256(opened.read()).hexdigest()
 
 
 def loaded(_: str) -> Any:
     """OpenVINO's C library in this process, and whether its Python package was imported."""
-    with open("/proc/self/maps") as maps:
-        files = {line.split()[-1] for line in maps if "libopenvino_c.so" in line}
+    files = loaded_files("openvino_c.dll" if sys.platform == "win32" else "libopenvino_c.so")
     return {"files": sorted(files), "imported": "openvino" in sys.modules}
 
 

@@ -93,6 +93,10 @@ class Method {
   }
   // Ends the run that goes on, if any; from any thread, while the method is there.
   void cancel() { pteron_method_cancel(handle()); }
+  // The next call runs the method: cancel() reaches that run from now on.
+  void announce() {
+    detail::check([&](pteron_error** error) { return pteron_method_announce(handle(), error); });
+  }
   Outputs wait() && = delete;
   Outputs wait() & {
     detail::check([&](pteron_error** error) { return pteron_method_wait(handle(), error); });

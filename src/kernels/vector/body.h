@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <xsimd/xsimd.hpp>
 
@@ -291,6 +292,7 @@ struct Rows {
   template <bool kMax>
   static float extreme(const float* in, int64_t n) {
     constexpr int64_t kStep = kLanes<float, Arch>;
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
     const auto better = [](float x, float y) { return kMax ? x > y : x < y; };
     float best = in[0];
     bool nan = false;
@@ -315,7 +317,7 @@ struct Rows {
       nan = nan || in[i] != in[i];  // NOLINT(misc-redundant-expression)
       best = better(in[i], best) ? in[i] : best;
     }
-    return nan ? __builtin_nanf("") : best;
+    return nan ? kNan : best;
   }
 
   static float exp_sum(const float* in, float shift, float* out, int64_t n) {

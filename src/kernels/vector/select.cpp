@@ -1,14 +1,11 @@
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-#include <cpuid.h>
-#endif
-
 #include "base/environment.h"
+#include "kernels/vector/cpuid.h"
 #include "kernels/vector/tables.h"
 
 namespace pteron {
 namespace {
 
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#ifdef PTERON_ASKS_THE_CPU
 // What cpuid and xgetbv say, by Intel's manual (volume 2, CPUID; volume 1, chapter 14): the CPU has
 // the instructions, and the system keeps the registers. __builtin_cpu_supports asks a library of
 // the compiler's, and zig's knows no CPU.
@@ -18,14 +15,10 @@ struct Cpu {
   unsigned kept = 0;  // XCR0: the registers that the system keeps.
 
   Cpu() {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    if (__get_cpuid(1, &a, &b, &c, &d) != 0) leaf1_ecx = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) leaf7_ebx = b;
+    leaf1_ecx = cpuid(1).c;
+    leaf7_ebx = cpuid(7).b;
     constexpr unsigned kOsxsave = 1U << 27;
-    if ((leaf1_ecx & kOsxsave) != 0) {
-      unsigned high = 0;
-      __asm__ volatile("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
-    }
+    if ((leaf1_ecx & kOsxsave) != 0) kept = xcr0();
   }
 };
 bool has_all(unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; }

@@ -1,6 +1,7 @@
 # Compiles headers.cpp against the headers of OpenVINO VERSION, with COMPILER and our SOURCES.
 set(variable PTERON_TEST_OPENVINO_${VERSION})
-set(place "$ENV{${variable}}")
+# For Windows the variable is as Windows sees the folder: on drive Z, which is this system's root.
+string(REGEX REPLACE "^Z:" "" place "$ENV{${variable}}")
 # The variable names site-packages, or the folder of the libraries beside which the headers lie.
 find_path(headers openvino/c/openvino.h NO_DEFAULT_PATH
   PATHS "${place}/openvino/include" "${place}/include" "${place}/../include")
