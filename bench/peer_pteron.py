@@ -8,11 +8,13 @@ in an environment with pteron and openvino
 import sys
 
 import pteron
-from peer import made_up, measure
 
 
 def main() -> None:
     method = pteron.load(sys.argv[1], precision=sys.argv[3]).method()
+    # It has imported NumPy meanwhile, as `import openvino` does before anything else.
+    from peer import made_up, measure
+
     shape = method.inputs[0].shape
     assert shape is not None
     x = made_up(shape)

@@ -235,6 +235,7 @@ void say(const std::string& text) {
   // In one write: MinGW's fprintf gives Windows' console single bytes, which are no letters.
   const std::string line = escaped(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);  // Windows' library keeps what is meant for a pipe.
 }
 
 void note(const Options& options, const std::string& text) {

@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
 from ._library import library
+from ._numpy import np
 
 _NUMPY = {
     0: "uint8",
@@ -37,7 +36,10 @@ _ML_DTYPES = {
 }
 BFLOAT16 = 15
 
-_CODES = {np.dtype(name): code for code, name in _NUMPY.items()}
+
+@functools.cache
+def _codes() -> dict[Any, int]:
+    return {np.dtype(name): code for code, name in _NUMPY.items()}
 
 
 @functools.cache
@@ -63,7 +65,7 @@ def numpy_dtype(code: int) -> np.dtype[Any] | None:
 
 def code_of(dtype: np.dtype[Any]) -> int | None:
     """ExecuTorch's number for a NumPy dtype in the machine's byte order, else None."""
-    code = _CODES.get(dtype)
+    code = _codes().get(dtype)
     if code is not None:
         return code
     # Compared only where there is one: NumPy takes None for float64.

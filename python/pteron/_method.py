@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from ctypes import c_void_p
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from ._dtypes import code_of
 from ._errors import (
     ArgumentError,
@@ -21,6 +19,7 @@ from ._errors import (
 )
 from ._handle import Closable, Handle, MethodHandle
 from ._library import TENSOR, CMethodOptions, CValue, library
+from ._numpy import imported_meanwhile, np
 from ._options import Options, flag, text, whole_number
 from ._specs import Spec, counted, position, read_specs
 from ._values import (
@@ -84,13 +83,14 @@ class Method(Closable):
             options.shares_state_with = self._shares.value
         wanted = None if name is None else text(name, "a method's name")
         handle = MethodHandle()
-        call(
-            "pteron_method_load",
-            program._open(),
-            wanted,
-            ctypes.byref(options),
-            ctypes.byref(handle),
-        )
+        with imported_meanwhile():
+            call(
+                "pteron_method_load",
+                program._open(),
+                wanted,
+                ctypes.byref(options),
+                ctypes.byref(handle),
+            )
         self._handle = handle
         if name is None:
             name = "forward" if "forward" in program.method_names else program.method_names[0]

@@ -6,11 +6,10 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from . import _dtypes
 from ._errors import call
 from ._library import TENSOR, CSpec
+from ._numpy import np
 
 _KINDS = (
     "none",

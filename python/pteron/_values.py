@@ -6,8 +6,6 @@ import ctypes
 from ctypes import c_int64
 from typing import Any
 
-import numpy as np
-
 from . import _dtypes
 from ._dlpack import Borrowed, borrow
 from ._errors import ArgumentError, ArgumentTypeError, Error, first_line
@@ -26,6 +24,7 @@ from ._library import (
     CTensor,
     CValue,
 )
+from ._numpy import np
 from ._openvino_tensor import borrow_openvino, is_openvino_tensor
 from ._options import text
 from ._specs import Spec

@@ -41,10 +41,11 @@ Result<OpenFile> open_regular(const std::string& path) {
                             nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (handle.value == INVALID_HANDLE_VALUE) {
     const DWORD number = GetLastError();
+    const bool is_missing = number == ERROR_FILE_NOT_FOUND || number == ERROR_PATH_NOT_FOUND;
     return io_error(path, number == ERROR_SHARING_VIOLATION
                               ? "another program has it open for writing; let that one finish (" +
                                     system_error_text(number) + ")"
-                              : system_error_text(number) + tilde_remedy(path));
+                              : system_error_text(number) + (is_missing ? tilde_remedy(path) : ""));
   }
   if (GetFileType(handle.value) != FILE_TYPE_DISK)
     return io_error(path, "it is not a regular file");

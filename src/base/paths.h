@@ -25,7 +25,8 @@ inline std::string path_to_utf8(const std::filesystem::path& path) {
 
 // What to add to an error about a path that is not there: a shell expands ~, and nothing else does.
 inline std::string tilde_remedy(std::string_view utf8) {
-  const bool has_tilde = utf8.starts_with('~') || utf8.find("/~/") != std::string_view::npos;
+  const bool has_tilde = utf8.starts_with('~') || utf8.find("/~/") != std::string_view::npos ||
+                         utf8.find("\\~\\") != std::string_view::npos;
   return has_tilde ? "; ~ is not expanded here, so write the path out (in Python: "
                      "os.path.expanduser)"
                    : "";

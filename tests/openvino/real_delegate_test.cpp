@@ -15,18 +15,13 @@
 #include "base/process.h"
 #include "base/shared_library.h"
 #include "openvino/library.h"
+#include "openvino/needs.h"
 #include "openvino/openvino.h"
 #include "program/decode.h"
 #include "runtime/program_maker.h"
 
 namespace pteron {
 namespace {
-
-#define NEEDS(version, place)                                                               \
-  const char* const place = std::getenv("PTERON_TEST_OPENVINO_" version);                   \
-  if (place == nullptr) {                                                                   \
-    GTEST_SKIP() << "PTERON_TEST_OPENVINO_" version " does not say where that OpenVINO is"; \
-  }
 
 Program open_model(const std::string& name) {
   auto file = open_file(std::string(PTERON_TEST_DATA) + "/models/" + name + ".pte", false);

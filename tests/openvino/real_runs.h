@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "npz.h"
+#include "openvino/needs.h"
 #include "pteron/pteron.h"
 
 namespace pteron::real {
@@ -23,12 +24,6 @@ namespace pteron::real {
 namespace fs = std::filesystem;
 using tools::Array;
 using Clock = std::chrono::steady_clock;
-
-#define NEEDS(version, place)                                                               \
-  const char* const place = std::getenv("PTERON_TEST_OPENVINO_" version);                   \
-  if (place == nullptr) {                                                                   \
-    GTEST_SKIP() << "PTERON_TEST_OPENVINO_" version " does not say where that OpenVINO is"; \
-  }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;

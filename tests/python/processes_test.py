@@ -55,7 +55,8 @@ else:
     refused = None
 try:
     import pteron
-    print("ran", pteron.load(PATH)(numpy.zeros((2, 6), "int64")).shape, flush=True)
+    method = pteron.load(PATH).method()
+    print("ran", method(numpy.zeros((2, 6), "int64")).shape, flush=True)
 except ImportError as error:
     print("NumPy is refused" if str(error) == refused else str(error), flush=True)
 """
@@ -266,6 +267,19 @@ class Importing(PackageTestCase):
         )
         # Under Wine times say little: it was seen to take a second on a busy machine.
         self.assertLess(float(done.stdout), 5 if sys.platform == "win32" else 1)
+
+    def test_numpy_comes_with_the_first_method(self) -> None:
+        self.run_python(
+            f"""
+            import sys, pteron, pteron.runtime
+            program = pteron.load({str(LSTM)!r})
+            assert "numpy" not in sys.modules
+            method = program.method()
+            assert "numpy" in sys.modules
+            import numpy
+            method(numpy.zeros((2, 6), "int64"))
+            """
+        )
 
     def test_a_library_that_is_not_there_is_named(self) -> None:
         site = self.folder / "pteron"

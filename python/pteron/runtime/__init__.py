@@ -21,11 +21,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from .. import _errors
 from .._machine import registered
 from .._method import Method as _Method
+from .._numpy import np
 from .._program import Program as _Program
 from .._program import load as _load
 from .._values import describe
