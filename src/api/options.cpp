@@ -5,8 +5,10 @@
 #include <system_error>
 
 #include "api/border.h"
+#include "base/environment.h"
 #include "base/paths.h"
 #include "kernels/tables.h"
+#include "lowering/lowering.h"
 #include "openvino/openvino.h"
 
 namespace pteron {
@@ -120,7 +122,13 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   // The application's own come first: it may replace one of ours.
   PTERON_TRY(add_custom(in, runtime));
   for (const auto& table : all_kernels()) runtime.kernels.push_back(table);
-  runtime.delegates.push_back(make_openvino_delegate(read_openvino_options(in)));
+  const OpenvinoOptions openvino = read_openvino_options(in);
+  runtime.delegates.push_back(make_openvino_delegate(openvino));
+  if (read_environment("PTERON_ACCELERATE")) {
+    runtime.accelerator = make_accelerator([openvino](LoweredRegion region) {
+      return compile_model(openvino, std::move(region.model), std::move(region.staged));
+    });
+  }
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ir/write.h"
 #include "runtime/delegate.h"
 
 namespace pteron {
@@ -33,6 +34,12 @@ struct OpenvinoOptions {
 
 // The delegate "OpenvinoBackend".
 std::shared_ptr<Delegate> make_openvino_delegate(OpenvinoOptions options);
+
+// Compiles a model on the device that the options name, CPU if none; its constants that are not
+// copies must outlive it. `staged`: see make_compiled_model. Thread-safe. Fails with Missing (no
+// OpenVINO, no device) or Unsupported (with OpenVINO's text).
+Result<std::shared_ptr<CompiledDelegate>> compile_model(OpenvinoOptions options, ir::Model model,
+                                                        std::vector<bool> staged);
 
 struct DeviceReport {
   std::string name;                       // "CPU", "GPU.1"

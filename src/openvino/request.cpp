@@ -52,10 +52,10 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     inputs_.push_back(std::move(slot));
   }
 
-  void add_output(const Port& port, const Value& value) {
+  void add_output(const Port& port, const Value& value, bool staged) {
     Slot slot = make_slot(port);
     // A tensor of the program's that is dynamic takes its size from the model at each run.
-    slot.direct = slot.fixed && !value.tensor->is_dynamic() && value.tensor->is_row_major() &&
+    slot.direct = !staged && slot.fixed && !value.tensor->is_dynamic() && value.tensor->is_row_major() &&
                   value.tensor->dtype() == port.dtype;
     outputs_.push_back(std::move(slot));
   }
@@ -303,7 +303,7 @@ class Request final : public DelegateInstance, private Stop::Waiter {
 
 Result<std::unique_ptr<DelegateInstance>> make_request(
     const OpenvinoLibrary& library, std::shared_ptr<const CompiledModelHandle> model,
-    const Ports& ports, const Args& args) {
+    const Ports& ports, const Args& args, const std::vector<bool>& staged) {
   ov::ov_infer_request_t* raw = nullptr;
   const Status status = library->ov_compiled_model_create_infer_request(model->get(), &raw);
   if (status != Status::Ok) {
@@ -314,7 +314,8 @@ Result<std::unique_ptr<DelegateInstance>> make_request(
   for (size_t i = 0; i < ports.inputs.size(); ++i)
     request->add_input(ports.inputs[i], args.value(i));
   for (size_t i = 0; i < ports.outputs.size(); ++i) {
-    request->add_output(ports.outputs[i], args.value(ports.inputs.size() + i));
+    request->add_output(ports.outputs[i], args.value(ports.inputs.size() + i),
+                        i < staged.size() && staged[i]);
   }
   return std::unique_ptr<DelegateInstance>(std::move(request));
 }

@@ -25,9 +25,12 @@ struct ParallelFor {
   void* context = nullptr;
 };
 
+class Accelerator;
+
 struct RuntimeOptions {
   std::vector<std::span<const Kernel>> kernels;  // Earlier tables win.
   std::vector<std::shared_ptr<Delegate>> delegates;
+  std::shared_ptr<Accelerator> accelerator;  // Null: operators run by their kernels.
   std::vector<Weights> weights;
   std::shared_ptr<Allocator> allocator;  // Null: the system's.
   ParallelFor parallel_for;              // None: a pool of our own, one a program,

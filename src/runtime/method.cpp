@@ -137,6 +137,25 @@ Result<void> Method::State::run_step_in_scratch(Step& step) {
   }
 }
 
+void Method::State::note_time(size_t chain, size_t step, int64_t start) {
+  StepTime& time = times[chain][step];
+  if (time.count++ == 0) time.start_ns = start;
+  time.total_ns += now_ns() - start;
+}
+
+Result<bool> Method::State::run_region(size_t chain, RegionStep& region) {
+  auto ran = run_step_in_scratch(region.step);
+  if (!ran.ok()) {
+    if (stop.is_due()) return stop.error();
+    // It wrote nothing that its instructions read.
+    region.has_failed = true;
+    region_refusals.push_back({chain, region.begin, ran.error().message});
+    return false;
+  }
+  for (const size_t i : region.views) PTERON_TRY(run_step_in_scratch(chains[chain][i]));
+  return true;
+}
+
 Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
   std::vector<Step>& steps = chains[number];
   const bool profile = program->options().profile;
@@ -150,8 +169,21 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
       const Error due = stop.error();
       return error(due.code, "before instruction " + std::to_string(i) + ": " + due.message);
     }
-    Step& step = steps[i];
     const int64_t start = profile ? now_ns() : 0;
+    RegionStep* region = region_at.empty() ? nullptr : region_at[number][i];
+    if (region != nullptr && !region->has_failed) {
+      auto ran = run_region(number, *region);
+      if (!ran.ok()) {
+        return error(ran.error().code,
+                     "instruction " + std::to_string(i) + ": " + ran.error().message);
+      }
+      if (*ran) {
+        if (profile) note_time(number, i, start);
+        i = region->end;
+        continue;
+      }
+    }
+    Step& step = steps[i];
     size_t next = i + 1;
     switch (step.kind) {
       case StepKind::Kernel:
@@ -181,11 +213,7 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
         if (values[step.from].kind == ValueKind::Tensor) values[step.from].tensor->set_raw(nullptr);
         break;
     }
-    if (profile) {
-      StepTime& time = times[number][i];
-      if (time.count++ == 0) time.start_ns = start;
-      time.total_ns += now_ns() - start;
-    }
+    if (profile) note_time(number, i, start);
     i = next;
   }
   return {};
@@ -243,8 +271,18 @@ std::vector<ExecutionReport> Method::execution() const {
   std::vector<ExecutionReport> reports;
   std::vector<const CompiledDelegate*> seen;
   bool kernels = false;
-  for (const auto& chain : state_->chains) {
-    for (const Step& step : chain) {
+  for (const auto& region : state_->regions) {
+    if (!region->has_failed) reports.push_back(region->step.compiled->report());
+  }
+  for (size_t c = 0; c < state_->chains.size(); ++c) {
+    const auto& chain = state_->chains[c];
+    for (size_t i = 0; i < chain.size(); ++i) {
+      const RegionStep* region = state_->region_at.empty() ? nullptr : state_->region_at[c][i];
+      if (region != nullptr && !region->has_failed) {
+        i = region->end - 1;
+        continue;
+      }
+      const Step& step = chain[i];
       kernels |= step.kind == StepKind::Kernel;
       if (step.kind != StepKind::Delegate) continue;
       if (std::find(seen.begin(), seen.end(), step.compiled.get()) != seen.end()) continue;

@@ -1,0 +1,101 @@
+#include "lowering/call.h"
+
+#include <unordered_map>
+
+#include "base/half.h"
+
+namespace pteron {
+
+bool Call::is_number(size_t i) const {
+  const ValueDef& value = *arguments_[i].value;
+  return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value) ||
+         std::holds_alternative<bool>(value);
+}
+
+double Call::real(size_t i) const {
+  const ValueDef& value = *arguments_[i].value;
+  if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
+  return std::get<double>(value);
+}
+
+int64_t Call::integer(size_t i) const {
+  const ValueDef& value = *arguments_[i].value;
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
+  return static_cast<int64_t>(std::get<double>(value));
+}
+
+ir::Output Call::converted(ir::Output output, DType to) {
+  if (graph.dtype(output) == to) return output;
+  // "f32", ... as the attribute has it.
+  const auto name = [](DType dtype) -> std::string {
+    switch (dtype) {
+      case DType::Bool:
+        return "boolean";
+      case DType::UInt8:
+        return "u8";
+      case DType::Int8:
+        return "i8";
+      case DType::Int16:
+        return "i16";
+      case DType::Int32:
+        return "i32";
+      case DType::Int64:
+        return "i64";
+      case DType::Float16:
+        return "f16";
+      case DType::BFloat16:
+        return "bf16";
+      case DType::Float64:
+        return "f64";
+      default:
+        return "f32";
+    }
+  };
+  return node("Convert", {output}, to, "opset1", {{"destination_type", name(to)}});
+}
+
+ir::Output Call::scalar(double value, DType dtype) {
+  const auto keep = [&](auto number) {
+    return graph.copied_constant(dtype, {}, std::as_bytes(std::span(&number, 1)));
+  };
+  switch (dtype) {
+    case DType::Float16:
+      return keep(float_to_half(static_cast<float>(value)));
+    case DType::Float32:
+      return keep(static_cast<float>(value));
+    case DType::Float64:
+      return keep(value);
+    case DType::Int32:
+      return keep(static_cast<int32_t>(value));
+    case DType::Int64:
+      return keep(static_cast<int64_t>(value));
+    case DType::UInt8:
+    case DType::Bool:
+      return keep(static_cast<uint8_t>(value));
+    default: {
+      const ir::Output number = scalar(value, DType::Float32);
+      return converted(number, dtype);
+    }
+  }
+}
+
+ir::Output Call::reshaped(ir::Output output, std::span<const int64_t> shape) {
+  return node("Reshape", {output, indices(shape)}, graph.dtype(output), "opset1",
+              {{"special_zero", "false"}});
+}
+
+const LoweringRow* find_row(std::string_view name) {
+  static const auto& rows = *[] {
+    auto* all = new std::unordered_map<std::string_view, const LoweringRow*>;
+    for (const auto& family : {elementwise_rows(), layer_rows(), shape_rows(), reduction_rows()}) {
+      for (const LoweringRow& row : family) all->emplace(row.name, &row);
+    }
+    return all;
+  }();
+  const auto found = rows.find(name);
+  return found == rows.end() ? nullptr : found->second;
+}
+
+}  // namespace pteron

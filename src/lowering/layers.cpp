@@ -1,0 +1,304 @@
+// The operators that networks spend their time in: products, convolutions, pools, norms, softmax,
+// in the forms that OpenVINO fuses.
+#include <numeric>
+
+#include "lowering/call.h"
+#include "lowering/rules.h"
+
+namespace pteron {
+namespace {
+
+using ir::list_text;
+using ir::number_text;
+using ir::Output;
+using Sizes = std::vector<int64_t>;
+
+// A list of one number for every dimension, or of one each.
+Sizes spread(const Sizes& list, size_t count, int64_t otherwise) {
+  if (list.empty()) return Sizes(count, otherwise);
+  return list.size() == 1 ? Sizes(count, list[0]) : list;
+}
+
+// [C] as [1, C, 1, 1], for an image of `rank` dimensions.
+Output by_channel(Call& call, Output vector, int64_t channels, size_t rank) {
+  Sizes shape(rank, 1);
+  shape[1] = channels;
+  return call.reshaped(vector, shape);
+}
+
+// input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+Reason convolution(Call& call) {
+  if (Reason reason = require_floats(call, {0, 1, 9}); !reason.empty()) return reason;
+  const size_t rank = call.rank(0);
+  if (rank < 3 || rank > 5 || call.rank(1) != rank || call.rank(9) != rank)
+    return "it is of rank " + std::to_string(rank);
+  const size_t spatial = rank - 2;
+  const Sizes strides = spread(call.ints(3), spatial, 1);
+  const Sizes padding = spread(call.ints(4), spatial, 0);
+  const Sizes dilations = spread(call.ints(5), spatial, 1);
+  const Sizes added = spread(call.ints(7), spatial, 0);
+  const int64_t groups = call.integer(8);
+  for (const Sizes* sizes : {&strides, &padding, &dilations, &added}) {
+    if (sizes->size() != spatial) return "its lists are not of its dimensions";
+  }
+  for (size_t d = 0; d < spatial; ++d) {
+    if (strides[d] <= 0 || dilations[d] <= 0 || padding[d] < 0 || added[d] < 0)
+      return "a stride, dilation or padding is out of range";
+  }
+  Sizes weight_shape = call.shape(1);
+  if (groups < 1 || weight_shape[0] % groups != 0) return "its groups do not fit its weight";
+  const bool transposed = call.boolean(6);
+  Output weight = call.tensor(1);
+  if (groups > 1) {
+    weight_shape[0] /= groups;
+    weight_shape.insert(weight_shape.begin(), groups);
+    weight = call.reshaped(weight, weight_shape);
+  }
+  ir::Attributes attributes{{"strides", list_text(strides)},
+                            {"dilations", list_text(dilations)},
+                            {"pads_begin", list_text(padding)},
+                            {"pads_end", list_text(padding)},
+                            {"auto_pad", "explicit"}};
+  if (transposed) attributes.emplace_back("output_padding", list_text(added));
+  const char* operation = groups > 1 ? (transposed ? "GroupConvolutionBackpropData"
+                                                   : "GroupConvolution")
+                                     : (transposed ? "ConvolutionBackpropData" : "Convolution");
+  const DType dtype = call.dtype(9);
+  Output result = call.node(operation, {call.tensor(0), weight}, dtype, "opset1", attributes);
+  if (call.has(2)) {
+    const Output bias = by_channel(call, call.tensor(2), call.size_of(9, 1), rank);
+    result = call.node("Add", {result, bias}, dtype);
+  }
+  call.set(9, result);
+  return {};
+}
+
+// The matrix behind a transposition of it, which MatMul does itself.
+bool take_transposed(Call& call, Output& matrix) {
+  const ir::Node& node = call.graph.nodes()[matrix.node];
+  if (node.operation != "Transpose") return false;
+  const ir::Node& order = call.graph.nodes()[node.inputs[1].node];
+  if (order.operation != "Const" || order.data.size() != 16) return false;
+  const auto* axes = reinterpret_cast<const int64_t*>(order.data.data());
+  if (axes[0] != 1 || axes[1] != 0) return false;
+  matrix = node.inputs[0];
+  return true;
+}
+
+Output product(Call& call, Output a, Output b, DType dtype) {
+  const bool transpose_a = take_transposed(call, a);
+  const bool transpose_b = take_transposed(call, b);
+  return call.node("MatMul", {a, b}, dtype, "opset1",
+                   {{"transpose_a", transpose_a ? "true" : "false"},
+                    {"transpose_b", transpose_b ? "true" : "false"}});
+}
+
+Reason mm(Call& call) {
+  if (Reason reason = require_floats(call, {0, 1, 2}); !reason.empty()) return reason;
+  call.set(2, product(call, call.tensor(0), call.tensor(1), call.dtype(2)));
+  return {};
+}
+
+// beta * bias + alpha * a b
+Reason addmm(Call& call) {
+  if (Reason reason = require_floats(call, {0, 1, 2, 5}); !reason.empty()) return reason;
+  const DType dtype = call.dtype(5);
+  Output result = product(call, call.tensor(1), call.tensor(2), dtype);
+  Output bias = call.tensor(0);
+  if (call.real(4) != 1)
+    result = call.node("Multiply", {result, call.scalar(call.real(4), dtype)}, dtype);
+  if (call.real(3) != 1)
+    bias = call.node("Multiply", {bias, call.scalar(call.real(3), dtype)}, dtype);
+  call.set(5, call.node("Add", {result, bias}, dtype));
+  return {};
+}
+
+Reason linear(Call& call) {
+  if (Reason reason = require_floats(call, {0, 1, 3}); !reason.empty()) return reason;
+  if (call.rank(0) == 0 || call.rank(1) != 2) return "it is no product with a matrix";
+  const DType dtype = call.dtype(3);
+  Output result = call.node("MatMul", {call.tensor(0), call.tensor(1)}, dtype, "opset1",
+                            {{"transpose_a", "false"}, {"transpose_b", "true"}});
+  if (call.has(2)) result = call.node("Add", {result, call.tensor(2)}, dtype);
+  call.set(3, result);
+  return {};
+}
+
+// A vector of ones or zeros where none is given.
+Output given_or(Call& call, size_t i, float otherwise, int64_t count, DType dtype) {
+  if (call.has(i)) return call.tensor(i);
+  const std::vector<float> numbers(static_cast<size_t>(count), otherwise);
+  return call.converted(call.graph.numbers<float>(DType::Float32, numbers), dtype);
+}
+
+// input, weight, bias, mean, variance, momentum, epsilon
+Reason batch_norm(Call& call) {
+  if (Reason reason = require_floats(call, {0, 3, 4, 7}); !reason.empty()) return reason;
+  if (call.rank(0) < 2) return "it is of rank " + std::to_string(call.rank(0));
+  const int64_t channels = call.size_of(0, 1);
+  const DType dtype = call.dtype(7);
+  const Output weight = given_or(call, 1, 1, channels, dtype);
+  const Output bias = given_or(call, 2, 0, channels, dtype);
+  call.set(7, call.node("BatchNormInference",
+                        {call.tensor(0), weight, bias, call.tensor(3), call.tensor(4)}, dtype,
+                        "opset5", {{"epsilon", number_text(call.real(6))}}));
+  return {};
+}
+
+Output normalized(Call& call, Output input, const Sizes& axes, double epsilon, DType dtype) {
+  return call.node("MVN", {input, call.indices(axes)}, dtype, "opset6",
+                   {{"eps", number_text(epsilon)},
+                    {"normalize_variance", "true"},
+                    {"eps_mode", "inside_sqrt"}});
+}
+
+// input, normalized_shape, weight, bias, epsilon
+Reason layer_norm(Call& call) {
+  if (Reason reason = require_floats(call, {0, 5}); !reason.empty()) return reason;
+  const size_t count = call.ints(1).size();
+  if (count == 0 || count > call.rank(0)) return "its shape is not its input's";
+  Sizes axes(count);
+  std::iota(axes.begin(), axes.end(), static_cast<int64_t>(call.rank(0) - count));
+  const DType dtype = call.dtype(5);
+  Output result = normalized(call, call.tensor(0), axes, call.real(4), dtype);
+  if (call.has(2)) result = call.node("Multiply", {result, call.tensor(2)}, dtype);
+  if (call.has(3)) result = call.node("Add", {result, call.tensor(3)}, dtype);
+  call.set(5, result);
+  return {};
+}
+
+// input, weight, bias, N, C, HxW, groups, epsilon
+Reason group_norm(Call& call) {
+  if (Reason reason = require_floats(call, {0, 8}); !reason.empty()) return reason;
+  const size_t rank = call.rank(0);
+  const int64_t groups = call.integer(6);
+  if (rank < 2 || groups < 1 || call.size_of(0, 1) % groups != 0)
+    return "its groups do not fit its channels";
+  const int64_t channels = call.size_of(0, 1);
+  const DType dtype = call.dtype(8);
+  const Sizes grouped{call.size_of(0, 0), groups, -1};
+  const Sizes axes{2};
+  const Output joined = call.reshaped(call.tensor(0), grouped);
+  Output result =
+      call.reshaped(normalized(call, joined, axes, call.real(7), dtype), call.shape(0));
+  if (call.has(1))
+    result = call.node("Multiply", {result, by_channel(call, call.tensor(1), channels, rank)},
+                       dtype);
+  if (call.has(2))
+    result = call.node("Add", {result, by_channel(call, call.tensor(2), channels, rank)}, dtype);
+  call.set(8, result);
+  return {};
+}
+
+struct Pool {
+  Sizes kernel, strides, padding;
+  Reason reason;
+};
+// Kernel, stride and padding from argument 1 on, over the last dimensions.
+Pool read_pool(Call& call, size_t spatial) {
+  Pool pool{spread(call.ints(1), spatial, 1), {}, spread(call.ints(3), spatial, 0), {}};
+  pool.strides = call.ints(2).empty() ? pool.kernel : spread(call.ints(2), spatial, 1);
+  for (const Sizes* sizes : {&pool.kernel, &pool.strides, &pool.padding}) {
+    if (sizes->size() != spatial) pool.reason = "its lists are not of its dimensions";
+  }
+  if (call.rank(0) != spatial + 2)
+    pool.reason = "it is of rank " + std::to_string(call.rank(0));
+  for (size_t d = 0; pool.reason.empty() && d < spatial; ++d) {
+    if (pool.kernel[d] <= 0 || pool.strides[d] <= 0 || pool.padding[d] < 0)
+      pool.reason = "a kernel, stride or padding is out of range";
+  }
+  return pool;
+}
+
+// input, kernel, stride, padding, dilation, ceil_mode; the indices are read by nobody.
+template <size_t kSpatial>
+Reason max_pool(Call& call) {
+  if (Reason reason = require_floats(call, {0, 6}); !reason.empty()) return reason;
+  const Pool pool = read_pool(call, kSpatial);
+  if (!pool.reason.empty()) return pool.reason;
+  const Sizes dilations = spread(call.ints(4), kSpatial, 1);
+  const std::vector<DType> results{call.dtype(6), DType::Int64};
+  call.set(6, call.graph.add("MaxPool", "opset14", {call.tensor(0)},
+                             {{"kernel", list_text(pool.kernel)},
+                              {"strides", list_text(pool.strides)},
+                              {"pads_begin", list_text(pool.padding)},
+                              {"pads_end", list_text(pool.padding)},
+                              {"dilations", list_text(dilations)},
+                              {"auto_pad", "explicit"},
+                              {"rounding_type", call.boolean(5) ? "ceil_torch" : "floor"},
+                              {"index_element_type", "i64"},
+                              {"axis", "0"}},
+                             results));
+  return {};
+}
+
+// input, kernel, stride, padding, ceil_mode, count_include_pad, divisor
+template <size_t kSpatial>
+Reason avg_pool(Call& call) {
+  if (Reason reason = require_floats(call, {0, 7}); !reason.empty()) return reason;
+  if (call.has(6)) return "it has a divisor of its own";
+  const Pool pool = read_pool(call, kSpatial);
+  if (!pool.reason.empty()) return pool.reason;
+  call.set(7, call.node("AvgPool", {call.tensor(0)}, call.dtype(7), "opset14",
+                        {{"kernel", list_text(pool.kernel)},
+                         {"strides", list_text(pool.strides)},
+                         {"pads_begin", list_text(pool.padding)},
+                         {"pads_end", list_text(pool.padding)},
+                         {"exclude-pad", call.boolean(5) ? "false" : "true"},
+                         {"auto_pad", "explicit"},
+                         {"rounding_type", call.boolean(4) ? "ceil_torch" : "floor"}}));
+  return {};
+}
+
+template <size_t kSpatial>
+Reason adaptive_avg_pool(Call& call) {
+  if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
+  const Sizes& sizes = call.ints(1);
+  if (sizes.size() != kSpatial || call.rank(0) != kSpatial + 2)
+    return "its lists are not of its dimensions";
+  const bool is_global = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n == 1; });
+  if (is_global) {
+    Sizes axes(kSpatial);
+    std::iota(axes.begin(), axes.end(), 2);
+    call.set(2, call.node("ReduceMean", {call.tensor(0), call.indices(axes)}, call.dtype(2),
+                          "opset1", {{"keep_dims", "true"}}));
+  } else {
+    call.set(2, call.node("AdaptiveAvgPool", {call.tensor(0), call.indices(sizes)}, call.dtype(2),
+                          "opset8"));
+  }
+  return {};
+}
+
+template <Text kOperation, Text kOpset>
+Reason softmax(Call& call) {
+  if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
+  if (call.rank(0) == 0 || !is_dim(call.integer(1), call.rank(0))) return "it has no dimension";
+  call.set(3, call.node(kOperation.view(), {call.tensor(0)}, call.dtype(3), kOpset.view(),
+                        {{"axis", std::to_string(wrapped(call.integer(1), call.rank(0)))}}));
+  return {};
+}
+
+constexpr LoweringRow kRows[] = {
+    {"aten::_adaptive_avg_pool2d.out", adaptive_avg_pool<2>},
+    {"aten::_adaptive_avg_pool3d.out", adaptive_avg_pool<3>},
+    {"aten::_log_softmax.out", softmax<"LogSoftmax", "opset5">},
+    {"aten::_native_batch_norm_legit_no_training.out", batch_norm},
+    {"aten::_softmax.out", softmax<"SoftMax", "opset8">},
+    {"aten::addmm.out", addmm},
+    {"aten::avg_pool2d.out", avg_pool<2>},
+    {"aten::avg_pool3d.out", avg_pool<3>},
+    {"aten::bmm.out", mm},
+    {"aten::convolution.out", convolution},
+    {"aten::linear.out", linear},
+    {"aten::max_pool2d_with_indices.out", max_pool<2>},
+    {"aten::max_pool3d_with_indices.out", max_pool<3>},
+    {"aten::mm.out", mm},
+    {"aten::native_group_norm.out", group_norm},
+    {"aten::native_layer_norm.out", layer_norm},
+};
+
+}  // namespace
+
+std::span<const LoweringRow> layer_rows() { return kRows; }
+
+}  // namespace pteron
