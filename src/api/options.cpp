@@ -127,7 +127,7 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   if (read_environment("PTERON_ACCELERATE")) {
     runtime.accelerator = make_accelerator([openvino](LoweredRegion region) {
       return compile_model(openvino, std::move(region.model), std::move(region.staged));
-    });
+    }, Accelerate::On);
   }
   return out;
 }

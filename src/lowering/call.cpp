@@ -1,5 +1,6 @@
 #include "lowering/call.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/half.h"
@@ -24,6 +25,47 @@ int64_t Call::integer(size_t i) const {
   if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
   return static_cast<int64_t>(std::get<double>(value));
+}
+
+bool Call::is_static() const {
+  const auto fixed = [](const LoweredTensor& tensor) {
+    return tensor.def == nullptr || tensor.def->dynamism == Dynamism::Static;
+  };
+  return std::all_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
+    return !argument.number && argument.numbers.empty() && fixed(argument.tensor) &&
+           std::all_of(argument.list.begin(), argument.list.end(), fixed);
+  });
+}
+
+ir::Output Call::number(size_t i) {
+  if (arguments_[i].number) return *arguments_[i].number;
+  const int64_t known = integer(i);
+  return indices(std::span(&known, 1), true);
+}
+
+ir::Output Call::numbers(size_t i) {
+  const Argument& argument = arguments_[i];
+  if (argument.numbers.empty()) return indices(argument.ints);
+  std::vector<ir::Output> parts;
+  const int64_t one[] = {1};
+  for (size_t k = 0; k < argument.numbers.size(); ++k) {
+    parts.push_back(argument.numbers[k] ? reshaped(*argument.numbers[k], one)
+                                        : indices(std::span(&argument.ints[k], 1)));
+  }
+  return node("Concat", parts, DType::Int64, "opset1", {{"axis", "0"}});
+}
+
+ir::Output Call::sizes(size_t i) {
+  if (is_static(i)) return indices(shape(i));
+  return node("ShapeOf", {tensor(i)}, DType::Int64, "opset3", {{"output_type", "i64"}});
+}
+
+ir::Output Call::size(size_t i, size_t dim) {
+  const auto at = static_cast<int64_t>(dim);
+  const int64_t zero = 0;
+  return node("Gather",
+              {sizes(i), indices(std::span(&at, 1), true), indices(std::span(&zero, 1), true)},
+              DType::Int64, "opset8", {{"batch_dims", "0"}});
 }
 
 ir::Output Call::converted(ir::Output output, DType to) {

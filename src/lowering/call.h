@@ -22,8 +22,11 @@ class Call {
   struct Argument {
     const ValueDef* value = nullptr;
     LoweredTensor tensor;             // Tensors.
-    std::vector<LoweredTensor> list;  // Lists of tensors.
+    std::vector<LoweredTensor> list;  // Lists of tensors, of which those that are none have no def.
     std::vector<int64_t> ints;        // Lists of ints.
+    // An int, or a list's, that is known only as it runs: 0-d, int64.
+    std::optional<ir::Output> number;
+    std::vector<std::optional<ir::Output>> numbers;  // Empty: all of the list are known.
   };
 
   Call(ir::Graph& graph, std::vector<Argument> arguments)
@@ -32,8 +35,14 @@ class Call {
   ir::Graph& graph;
 
   size_t size() const { return arguments_.size(); }
+  // Whether every shape and number is known. Where that is not so, only rows are asked that say
+  // that they take any shape: sizes, numel and numbers are then to be read only where
+  // is_static(i) or is_known(i) says so; rank and dtype are always known.
+  bool is_static() const;
   bool has(size_t i) const { return !std::holds_alternative<NoneDef>(*arguments_[i].value); }
 
+  bool is_known(size_t i) const { return !arguments_[i].number && arguments_[i].numbers.empty(); }
+  bool is_static(size_t i) const { return def(i).dynamism == Dynamism::Static; }
   // Of a tensor, read or to be written.
   const TensorDef& def(size_t i) const { return *arguments_[i].tensor.def; }
   DType dtype(size_t i) const { return def(i).dtype; }
@@ -49,9 +58,16 @@ class Call {
   bool is_number(size_t i) const;
   double real(size_t i) const;      // An int, double or bool.
   int64_t integer(size_t i) const;  // The same; a double is cut.
+  bool is_int(size_t i) const { return std::holds_alternative<int64_t>(*arguments_[i].value); }
   bool is_double(size_t i) const { return std::holds_alternative<double>(*arguments_[i].value); }
   bool boolean(size_t i) const { return integer(i) != 0; }
   const std::vector<int64_t>& ints(size_t i) const { return arguments_[i].ints; }
+  // The same as the graph has them, known or not: 0-d and 1-d, int64.
+  ir::Output number(size_t i);
+  ir::Output numbers(size_t i);
+  // The sizes of a tensor that is read, and one of them, 1-d and 0-d, int64.
+  ir::Output sizes(size_t i);
+  ir::Output size(size_t i, size_t dim);
   std::string_view string(size_t i) const {
     return std::get<std::string>(*arguments_[i].value);
   }
@@ -83,9 +99,13 @@ class Call {
 // Why a call stays a kernel; empty: it is lowered.
 using Reason = std::string;
 
+enum class Shapes : uint8_t { Known, Any };
+
 struct LoweringRow {
   std::string_view name;  // "aten::add.out"
+  // Adds to the graph what computes the call, and sets every result that is read; or says why not.
   Reason (*emit)(Call& call);
+  Shapes shapes = Shapes::Known;  // Any: also where a run decides shapes and numbers.
 };
 
 // Each family's rows.

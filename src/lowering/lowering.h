@@ -1,6 +1,7 @@
 // Compiling stretches of a program's own instructions for OpenVINO: docs/acceleration.md.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -21,6 +22,9 @@ struct LoweredRegion {
 using CompileRegion =
     std::function<Result<std::shared_ptr<CompiledDelegate>>(LoweredRegion region)>;
 
-std::shared_ptr<Accelerator> make_accelerator(CompileRegion compile);
+enum class Accelerate : uint8_t { Auto, On };  // Where it repays its time; wherever possible.
+
+// For the methods of one program.
+std::shared_ptr<Accelerator> make_accelerator(CompileRegion compile, Accelerate when);
 
 }  // namespace pteron

@@ -23,9 +23,9 @@ struct Region {
   // made.
   std::vector<ValueIndex> inputs;
   std::vector<ValueIndex> outputs;
-  // Instructions of it that give a tensor its pointer (et_view), and that still have to run, after
-  // it.
-  std::vector<size_t> views;
+  // Instructions of it that still have to run, after it: they give tensors their pointers (et_view)
+  // and compute numbers of sizes, which others read.
+  std::vector<size_t> steps_after;
   std::shared_ptr<CompiledDelegate> compiled;
 };
 

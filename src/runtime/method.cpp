@@ -152,7 +152,7 @@ Result<bool> Method::State::run_region(size_t chain, RegionStep& region) {
     region_refusals.push_back({chain, region.begin, ran.error().message});
     return false;
   }
-  for (const size_t i : region.views) PTERON_TRY(run_step_in_scratch(chains[chain][i]));
+  for (const size_t i : region.steps_after) PTERON_TRY(run_step_in_scratch(chains[chain][i]));
   return true;
 }
 

@@ -405,7 +405,7 @@ void Method::State::accelerate() {
     made->args.insert(made->args.end(), region.outputs.begin(), region.outputs.end());
     made->begin = region.begin;
     made->end = region.end;
-    made->views = std::move(region.views);
+    made->steps_after = std::move(region.steps_after);
     Step& step = made->step;
     step.kind = StepKind::Delegate;
     step.name = "accelerated";

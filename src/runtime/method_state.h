@@ -109,7 +109,7 @@ struct RegionStep {
   std::vector<ValueIndex> args;
   size_t begin = 0;
   size_t end = 0;
-  std::vector<size_t> views;
+  std::vector<size_t> steps_after;
   bool has_failed = false;  // From then on its instructions run by their kernels.
 };
 
