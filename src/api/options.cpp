@@ -4,11 +4,10 @@
 #include <new>
 #include <system_error>
 
+#include "api/accelerate.h"
 #include "api/border.h"
-#include "base/environment.h"
 #include "base/paths.h"
 #include "kernels/tables.h"
-#include "lowering/lowering.h"
 #include "openvino/openvino.h"
 
 namespace pteron {
@@ -58,8 +57,10 @@ Result<void> check_options(const pteron_program_options& in) {
   if (in.hint != PTERON_HINT_LATENCY && in.hint != PTERON_HINT_THROUGHPUT) {
     return out_of_range("hint", in.hint, "a pteron_hint");
   }
+  if (in.accelerate < PTERON_ACCELERATE_AUTO || in.accelerate > PTERON_ACCELERATE_OFF) {
+    return out_of_range("accelerate", in.accelerate, "a pteron_accelerate");
+  }
   if (in.threads < 0) return out_of_range("threads", in.threads, "0, which means all, or more");
-  if (in.reserved != 0) return out_of_range("reserved", in.reserved, "0");
   if (in.copy_file != 0 && in.copy_file != 1) {
     return out_of_range("copy_file", in.copy_file, "0 or 1");
   }
@@ -124,11 +125,8 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   for (const auto& table : all_kernels()) runtime.kernels.push_back(table);
   const OpenvinoOptions openvino = read_openvino_options(in);
   runtime.delegates.push_back(make_openvino_delegate(openvino));
-  if (read_environment("PTERON_ACCELERATE")) {
-    runtime.accelerator = make_accelerator([openvino](LoweredRegion region) {
-      return compile_model(openvino, std::move(region.model), std::move(region.staged));
-    }, Accelerate::On);
-  }
+  if (in.accelerate != PTERON_ACCELERATE_OFF)
+    runtime.accelerator = make_openvino_accelerator(openvino, in.accelerate == PTERON_ACCELERATE_ON);
   return out;
 }
 

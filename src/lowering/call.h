@@ -29,8 +29,8 @@ class Call {
     std::vector<std::optional<ir::Output>> numbers;  // Empty: all of the list are known.
   };
 
-  Call(ir::Graph& graph, std::vector<Argument> arguments)
-      : graph(graph), arguments_(std::move(arguments)) {}
+  Call(ir::Graph& target, std::vector<Argument> arguments)
+      : graph(target), arguments_(std::move(arguments)) {}
 
   ir::Graph& graph;
 

@@ -203,7 +203,6 @@ Reason RegionBuilder::resolve_tensor(const Step& step, ValueIndex value, bool is
   if (def == nullptr) return "its list has something that is no tensor";
   tensor.def = def;
   tensor.output = kUnset;
-  if (def->dynamism == Dynamism::Unbound) return "a tensor of it has no bounds";
   if (facts_.is_unclear(value)) return "a tensor of it is moved or freed";
   if (!ir::has_element_type(def->dtype))
     return "a tensor of it is " + std::string(dtype_name(def->dtype));
@@ -320,8 +319,7 @@ std::optional<ir::Output> RegionBuilder::source_of_sizes(ValueIndex value) {
   if (const auto found = tensors_.find(value); found != tensors_.end()) return found->second;
   const TensorDef& def = *facts_.tensor_def(value);
   if (is_static(def)) return ir::Output();  // Nobody asks the graph for them.
-  if (def.dynamism == Dynamism::Unbound || facts_.is_unclear(value) || is_constant(def) ||
-      !ir::has_element_type(def.dtype) || def.nbytes() == 0)
+  if (facts_.is_unclear(value) || is_constant(def) || !ir::has_element_type(def.dtype) || def.nbytes() == 0)
     return {};
   const ir::Output output = add_parameter(value, def);
   const Stretch stretch = facts_.places().of(value);
