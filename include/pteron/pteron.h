@@ -267,12 +267,12 @@ typedef struct pteron_program_options {
   size_t config_count;
   const char* const* weights; /* .ptd files */
   size_t weights_count;
-  int32_t precision; /* a pteron_precision */
-  int32_t hint;      /* a pteron_hint */
-  int32_t threads;   /* 0: the cores that this process may use */
-  int32_t copy_file; /* 1: read the files into memory instead of mapping them: safe if they change
-                        on disk */
-  int32_t profile;   /* 1: methods can be profiled; costs a little at each run */
+  int32_t precision;  /* a pteron_precision */
+  int32_t hint;       /* a pteron_hint */
+  int32_t threads;    /* 0: the cores that this process may use */
+  int32_t copy_file;  /* 1: read the files into memory instead of mapping them: safe if they change
+                         on disk */
+  int32_t profile;    /* 1: methods can be profiled; costs a little at each run */
   int32_t accelerate; /* a pteron_accelerate */
   /* the most planned memory per method, and the most that one operator may take besides while it
    * runs, in bytes. 0: 8 GiB */

@@ -1,4 +1,5 @@
-// The accelerator of a program: what src/lowering makes of its instructions, compiled by src/openvino.
+// The accelerator of a program: what src/lowering makes of its instructions, compiled by
+// src/openvino.
 #pragma once
 
 #include <memory>

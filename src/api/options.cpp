@@ -126,7 +126,8 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   const OpenvinoOptions openvino = read_openvino_options(in);
   runtime.delegates.push_back(make_openvino_delegate(openvino));
   if (in.accelerate != PTERON_ACCELERATE_OFF)
-    runtime.accelerator = make_openvino_accelerator(openvino, in.accelerate == PTERON_ACCELERATE_ON);
+    runtime.accelerator =
+        make_openvino_accelerator(openvino, in.accelerate == PTERON_ACCELERATE_ON);
   return out;
 }
 

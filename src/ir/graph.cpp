@@ -58,8 +58,14 @@ Output Graph::add(std::string_view operation, std::string_view opset, std::vecto
 
 Output Graph::add(std::string_view operation, std::string_view opset, std::vector<Output> inputs,
                   Attributes attributes, std::vector<DType> results) {
-  return push({operation, opset, name_, std::move(inputs), std::move(attributes),
-               std::move(results), {}, {}});
+  return push({operation,
+               opset,
+               name_,
+               std::move(inputs),
+               std::move(attributes),
+               std::move(results),
+               {},
+               {}});
 }
 
 void Graph::result(Output output) { results_.push_back(output); }

@@ -58,8 +58,7 @@ class Graph {
   Output copied_constant(DType dtype, Shape shape, Bytes data);
   template <typename T>
   Output numbers(DType dtype, std::span<const T> values, bool is_scalar = false) {
-    return copied_constant(dtype,
-                           is_scalar ? Shape{} : Shape{static_cast<int64_t>(values.size())},
+    return copied_constant(dtype, is_scalar ? Shape{} : Shape{static_cast<int64_t>(values.size())},
                            std::as_bytes(values));
   }
 

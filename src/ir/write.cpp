@@ -147,7 +147,8 @@ class Writer {
       text_ += "<port id=\"" + std::to_string(node.inputs.size() + i) + "\" precision=\"" +
                type_names(node.outputs[i]).port + "\"";
       // A parameter's name as OpenVINO's tensors have it.
-      if (node.operation == "Parameter") attribute("names", "input" + std::to_string(parameters_++));
+      if (node.operation == "Parameter")
+        attribute("names", "input" + std::to_string(parameters_++));
       text_ += "/>";
     }
     text_ += "</output></layer>\n";

@@ -48,9 +48,7 @@ class Call {
   DType dtype(size_t i) const { return def(i).dtype; }
   size_t rank(size_t i) const { return def(i).sizes.size(); }
   int64_t size_of(size_t i, size_t dim) const { return def(i).sizes[dim]; }
-  std::vector<int64_t> shape(size_t i) const {
-    return {def(i).sizes.begin(), def(i).sizes.end()};
-  }
+  std::vector<int64_t> shape(size_t i) const { return {def(i).sizes.begin(), def(i).sizes.end()}; }
   size_t numel(size_t i) const { return def(i).nbytes() / dtype_size(dtype(i)); }
   ir::Output tensor(size_t i) const { return arguments_[i].tensor.output; }
   const std::vector<LoweredTensor>& list(size_t i) const { return arguments_[i].list; }
@@ -68,9 +66,7 @@ class Call {
   // The sizes of a tensor that is read, and one of them, 1-d and 0-d, int64.
   ir::Output sizes(size_t i);
   ir::Output size(size_t i, size_t dim);
-  std::string_view string(size_t i) const {
-    return std::get<std::string>(*arguments_[i].value);
-  }
+  std::string_view string(size_t i) const { return std::get<std::string>(*arguments_[i].value); }
 
   // What argument i, which is written, is from now on. Of the dtype and shape of its definition.
   void set(size_t i, ir::Output output) { arguments_[i].tensor.output = output, is_set_ = true; }

@@ -60,9 +60,9 @@ Reason convolution(Call& call) {
                             {"pads_end", list_text(padding)},
                             {"auto_pad", "explicit"}};
   if (transposed) attributes.emplace_back("output_padding", list_text(added));
-  const char* operation = groups > 1 ? (transposed ? "GroupConvolutionBackpropData"
-                                                   : "GroupConvolution")
-                                     : (transposed ? "ConvolutionBackpropData" : "Convolution");
+  const char* operation = groups > 1
+                              ? (transposed ? "GroupConvolutionBackpropData" : "GroupConvolution")
+                              : (transposed ? "ConvolutionBackpropData" : "Convolution");
   const DType dtype = call.dtype(9);
   Output result = call.node(operation, {call.tensor(0), weight}, dtype, "opset1", attributes);
   if (call.has(2)) {
@@ -146,10 +146,9 @@ Reason batch_norm(Call& call) {
 }
 
 Output normalized(Call& call, Output input, const Sizes& axes, double epsilon, DType dtype) {
-  return call.node("MVN", {input, call.indices(axes)}, dtype, "opset6",
-                   {{"eps", number_text(epsilon)},
-                    {"normalize_variance", "true"},
-                    {"eps_mode", "inside_sqrt"}});
+  return call.node(
+      "MVN", {input, call.indices(axes)}, dtype, "opset6",
+      {{"eps", number_text(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}});
 }
 
 // input, normalized_shape, weight, bias, epsilon
@@ -179,11 +178,10 @@ Reason group_norm(Call& call) {
   const Sizes grouped{call.size_of(0, 0), groups, -1};
   const Sizes axes{2};
   const Output joined = call.reshaped(call.tensor(0), grouped);
-  Output result =
-      call.reshaped(normalized(call, joined, axes, call.real(7), dtype), call.shape(0));
+  Output result = call.reshaped(normalized(call, joined, axes, call.real(7), dtype), call.shape(0));
   if (call.has(1))
-    result = call.node("Multiply", {result, by_channel(call, call.tensor(1), channels, rank)},
-                       dtype);
+    result =
+        call.node("Multiply", {result, by_channel(call, call.tensor(1), channels, rank)}, dtype);
   if (call.has(2))
     result = call.node("Add", {result, by_channel(call, call.tensor(2), channels, rank)}, dtype);
   call.set(8, result);
@@ -201,8 +199,7 @@ Pool read_pool(Call& call, size_t spatial) {
   for (const Sizes* sizes : {&pool.kernel, &pool.strides, &pool.padding}) {
     if (sizes->size() != spatial) pool.reason = "its lists are not of its dimensions";
   }
-  if (call.rank(0) != spatial + 2)
-    pool.reason = "it is of rank " + std::to_string(call.rank(0));
+  if (call.rank(0) != spatial + 2) pool.reason = "it is of rank " + std::to_string(call.rank(0));
   for (size_t d = 0; pool.reason.empty() && d < spatial; ++d) {
     if (pool.kernel[d] <= 0 || pool.strides[d] <= 0 || pool.padding[d] < 0)
       pool.reason = "a kernel, stride or padding is out of range";

@@ -29,8 +29,7 @@ struct Stretch {
 class Places {
  public:
   // views: by value, what it is a view of; itself if of nothing.
-  Places(const Plan& plan, std::vector<ValueIndex> views)
-      : plan_(plan), views_(std::move(views)) {}
+  Places(const Plan& plan, std::vector<ValueIndex> views) : plan_(plan), views_(std::move(views)) {}
   ValueIndex root(ValueIndex value) const { return views_[value]; }
   // Of a tensor.
   Stretch of(ValueIndex value) const;

@@ -34,8 +34,8 @@ std::optional<Output> lower_number(std::string_view name, Call& call) {
   if (name == "aten::sym_size.int") {
     const size_t rank = call.rank(0);
     if (!call.is_known(1)) return {};
-    const int64_t dim = call.integer(1) < 0 ? call.integer(1) + static_cast<int64_t>(rank)
-                                            : call.integer(1);
+    const int64_t dim =
+        call.integer(1) < 0 ? call.integer(1) + static_cast<int64_t>(rank) : call.integer(1);
     if (dim < 0 || static_cast<size_t>(dim) >= rank) return {};
     return call.size(0, static_cast<size_t>(dim));
   }

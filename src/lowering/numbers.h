@@ -8,8 +8,8 @@
 
 namespace pteron {
 
-// Whether an instruction computes numbers of sizes and other numbers alone: it costs nothing, has no
-// effect but its results, and may run again.
+// Whether an instruction computes numbers of sizes and other numbers alone: it costs nothing, has
+// no effect but its results, and may run again.
 bool is_of_numbers(const Step& step);
 
 // The result as the graph computes it (0-d, int64); nothing where that would not be exact.

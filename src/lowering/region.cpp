@@ -90,10 +90,10 @@ Reason RegionBuilder::add_view(const Step& step) {
       !is_row_major(call.def(0)))
     return "its result has other elements";
   graph_.set_name(step.name);
-  const ir::Output output =
-      is_static(to) ? call.reshaped(call.tensor(0), call.shape(2))
-                    : call.node("Reshape", {call.tensor(0), call.numbers(1)}, to.dtype, "opset1",
-                                {{"special_zero", "false"}});
+  const ir::Output output = is_static(to)
+                                ? call.reshaped(call.tensor(0), call.shape(2))
+                                : call.node("Reshape", {call.tensor(0), call.numbers(1)}, to.dtype,
+                                            "opset1", {{"special_zero", "false"}});
   const Stretch place = facts_.places().of(view);
   bool clear = false;
   const Memory::Held* held = memory_.find(place, view, clear);
@@ -155,11 +155,11 @@ Reason RegionBuilder::resolve(const Step& step, size_t i, bool is_output,
   if (const auto* list = std::get_if<OptionalTensorList>(argument.value)) {
     for (const int32_t item : list->items) {
       argument.list.emplace_back();
-      if (item < 0 || std::holds_alternative<NoneDef>(
-                          facts_.plan().values[static_cast<size_t>(item)]))
+      if (item < 0 ||
+          std::holds_alternative<NoneDef>(facts_.plan().values[static_cast<size_t>(item)]))
         continue;
-      if (Reason reason = resolve_tensor(step, static_cast<ValueIndex>(item), false,
-                                         argument.list.back());
+      if (Reason reason =
+              resolve_tensor(step, static_cast<ValueIndex>(item), false, argument.list.back());
           !reason.empty())
         return reason;
     }
@@ -319,7 +319,8 @@ std::optional<ir::Output> RegionBuilder::source_of_sizes(ValueIndex value) {
   if (const auto found = tensors_.find(value); found != tensors_.end()) return found->second;
   const TensorDef& def = *facts_.tensor_def(value);
   if (is_static(def)) return ir::Output();  // Nobody asks the graph for them.
-  if (facts_.is_unclear(value) || is_constant(def) || !ir::has_element_type(def.dtype) || def.nbytes() == 0)
+  if (facts_.is_unclear(value) || is_constant(def) || !ir::has_element_type(def.dtype) ||
+      def.nbytes() == 0)
     return {};
   const ir::Output output = add_parameter(value, def);
   const Stretch stretch = facts_.places().of(value);
@@ -354,9 +355,8 @@ Reason RegionBuilder::finish(size_t end, Region& region, LoweredRegion& lowered)
   for (const ValueIndex output : region.outputs) {
     const Stretch place = facts_.places().of(output);
     lowered.staged.push_back(
-        std::any_of(region.inputs.begin(), region.inputs.end(), [&](ValueIndex input) {
-          return facts_.places().of(input).overlaps(place);
-        }));
+        std::any_of(region.inputs.begin(), region.inputs.end(),
+                    [&](ValueIndex input) { return facts_.places().of(input).overlaps(place); }));
   }
   lowered.model = ir::write(std::move(graph_), facts_.plan().name);
   return {};

@@ -98,7 +98,9 @@ Reason slice(Call& call) {
   const int64_t size = call.size_of(0, dim);
   const int64_t step = call.integer(4);
   if (step < 1) return "its step is not positive";
-  const auto place = [size](int64_t at) { return std::clamp(at < 0 ? at + size : at, int64_t{0}, size); };
+  const auto place = [size](int64_t at) {
+    return std::clamp(at < 0 ? at + size : at, int64_t{0}, size);
+  };
   const int64_t start = call.has(2) ? place(call.integer(2)) : 0;
   const int64_t end = call.has(3) ? place(call.integer(3)) : size;
   call.set(5, call.node("Slice",
@@ -165,16 +167,16 @@ Reason split(Call& call) {
       return "its parts are not like it";
     lengths.push_back(part.def->sizes[dim]);
   }
-  if (lengths.empty() || std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) !=
-                             call.size_of(0, dim))
+  if (lengths.empty() ||
+      std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) != call.size_of(0, dim))
     return "its parts are not all of it";
   const auto axis = static_cast<int64_t>(dim);
   const std::vector<DType> dtypes(lengths.size(), call.dtype(0));
-  const Output first = call.graph.add(
-      "VariadicSplit", "opset1",
-      {call.tensor(0), call.indices(std::span<const int64_t>(&axis, 1), true),
-       call.indices(lengths)},
-      {}, dtypes);
+  const Output first =
+      call.graph.add("VariadicSplit", "opset1",
+                     {call.tensor(0), call.indices(std::span<const int64_t>(&axis, 1), true),
+                      call.indices(lengths)},
+                     {}, dtypes);
   for (size_t k = 0; k < lengths.size(); ++k)
     call.set(3, k, {first.node, static_cast<uint32_t>(k)});
   return {};
@@ -189,8 +191,7 @@ Reason unbind(Call& call) {
     return "its parts are not all of it";
   for (size_t k = 0; k < call.list(2).size(); ++k) {
     if (call.list(2)[k].def->dtype != call.dtype(0)) return "its parts are not like it";
-    call.set(2, k,
-             taken(call, call.tensor(0), static_cast<int64_t>(k), static_cast<int64_t>(dim)));
+    call.set(2, k, taken(call, call.tensor(0), static_cast<int64_t>(k), static_cast<int64_t>(dim)));
   }
   return {};
 }
@@ -243,8 +244,9 @@ Reason pad(Call& call) {
 Reason pixel_shuffle(Call& call) {
   if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
   if (call.rank(0) != 4 || call.integer(1) < 1) return "it is no image";
-  call.set(2, call.node("DepthToSpace", {call.tensor(0)}, call.dtype(2), "opset1",
-                        {{"mode", "depth_first"}, {"block_size", std::to_string(call.integer(1))}}));
+  call.set(2,
+           call.node("DepthToSpace", {call.tensor(0)}, call.dtype(2), "opset1",
+                     {{"mode", "depth_first"}, {"block_size", std::to_string(call.integer(1))}}));
   return {};
 }
 

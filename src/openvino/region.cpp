@@ -38,8 +38,8 @@ Result<std::shared_ptr<CompiledDelegate>> compile_model(OpenvinoOptions options,
     return openvino_error(*library, Code::Unsupported, "OpenVINO does not read it", status);
   const ModelHandle source(*library, read);
   ov::ov_compiled_model_t* compiled = nullptr;
-  status = (*library)->ov_core_compile_model(core->handle, source.get(), device.c_str(), 0,
-                                             &compiled);
+  status =
+      (*library)->ov_core_compile_model(core->handle, source.get(), device.c_str(), 0, &compiled);
   if (status != Status::Ok)
     return openvino_error(*library, Code::Unsupported, "OpenVINO does not compile it", status);
   auto copies = std::make_shared<decltype(model.copies)>(std::move(model.copies));

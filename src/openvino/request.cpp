@@ -55,8 +55,8 @@ class Request final : public DelegateInstance, private Stop::Waiter {
   void add_output(const Port& port, const Value& value, bool staged) {
     Slot slot = make_slot(port);
     // A tensor of the program's that is dynamic takes its size from the model at each run.
-    slot.direct = !staged && slot.fixed && !value.tensor->is_dynamic() && value.tensor->is_row_major() &&
-                  value.tensor->dtype() == port.dtype;
+    slot.direct = !staged && slot.fixed && !value.tensor->is_dynamic() &&
+                  value.tensor->is_row_major() && value.tensor->dtype() == port.dtype;
     outputs_.push_back(std::move(slot));
   }
 

@@ -267,12 +267,29 @@ Result<void> Method::execute() {
   return {};
 }
 
+AccelerationReport Method::acceleration() const {
+  AccelerationReport report;
+  for (size_t c = 0; c < state_->region_at.size(); ++c) {
+    for (const RegionStep* region : state_->region_at[c]) {
+      if (region != nullptr && !region->has_failed)
+        report.regions.push_back({c, region->begin, region->end});
+    }
+  }
+  for (const RegionRefusal& refusal : state_->region_refusals) {
+    const Step& step = state_->chains[refusal.chain][refusal.instruction];
+    report.kept.push_back({refusal.chain, refusal.instruction, step.name, refusal.reason});
+  }
+  return report;
+}
+
 std::vector<ExecutionReport> Method::execution() const {
   std::vector<ExecutionReport> reports;
   std::vector<const CompiledDelegate*> seen;
   bool kernels = false;
   for (const auto& region : state_->regions) {
-    if (!region->has_failed) reports.push_back(region->step.compiled->report());
+    if (region->has_failed) continue;
+    reports.push_back(region->step.compiled->report());
+    break;  // The others are on the same device.
   }
   for (size_t c = 0; c < state_->chains.size(); ++c) {
     const auto& chain = state_->chains[c];

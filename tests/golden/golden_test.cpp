@@ -122,10 +122,23 @@ struct Session {
   }
 };
 
+// What runs a program's own operators.
+struct Way {
+  const char* name;  // Of the test suite: after the flow's.
+  const char* openvino;
+  pteron_accelerate accelerate;
+};
+constexpr Way kKernels{"", "PTERON_TEST_OPENVINO_2025_4_1", PTERON_ACCELERATE_OFF};
+constexpr Way kWays[] = {
+    kKernels,
+    {"_compiled_2025", "PTERON_TEST_OPENVINO_2025_4_1", PTERON_ACCELERATE_ON},
+    {"_compiled_2026", "PTERON_TEST_OPENVINO_2026_4_1", PTERON_ACCELERATE_ON},
+};
+
 class Golden : public testing::Test {
  public:
-  explicit Golden(std::string flow, std::string name)
-      : flow_(std::move(flow)), name_(std::move(name)) {}
+  Golden(std::string flow, std::string name, Way way)
+      : flow_(std::move(flow)), name_(std::move(name)), way_(way) {}
 
   void TestBody() override {
     const fs::path folder = fs::path(PTERON_GOLDEN_DIR) / flow_ / name_;
@@ -133,12 +146,13 @@ class Golden : public testing::Test {
     std::string weights;
     if (description["ptd"].is_string())
       weights = (folder / description["ptd"].get<std::string>()).string();
-    const char* openvino = std::getenv("PTERON_TEST_OPENVINO_2025_4_1");
-    if (flow_ == "openvino" && !openvino)
-      GTEST_SKIP() << "PTERON_TEST_OPENVINO_2025_4_1 is not set";
+    const char* openvino = std::getenv(way_.openvino);
+    if ((flow_ == "openvino" || way_.accelerate == PTERON_ACCELERATE_ON) && !openvino)
+      GTEST_SKIP() << way_.openvino << " is not set";
 
     pteron_program_options options = PTERON_INIT(pteron_program_options);
     options.openvino = openvino;
+    options.accelerate = way_.accelerate;
     const char* weights_list[] = {weights.c_str()};
     options.weights = weights_list;
     options.weights_count = weights.empty() ? 0 : 1;
@@ -195,6 +209,7 @@ class Golden : public testing::Test {
                worst);
       if (HasFatalFailure()) return;
     }
+    if (way_.accelerate == PTERON_ACCELERATE_ON) check_that_it_is_compiled(session);
     if (allowed > 0) {
       EXPECT_GT(worst, 1e-4) << "an exception that has gone away: " << expected_text;
     }
@@ -205,6 +220,22 @@ class Golden : public testing::Test {
   }
 
  private:
+  void check_that_it_is_compiled(const Session& session) {
+    bool compiled = false;
+    std::string reasons;
+    for (const auto& [name, method] : session.methods) {
+      char* text = nullptr;
+      ASSERT_EQ(pteron_method_execution(method, &text, nullptr), PTERON_OK);
+      const json whole = json::parse(text);
+      pteron_string_free(text);
+      for (const json& part : whole["execution"]) {
+        compiled |= part["ran_by"].get<std::string>().rfind("OpenVINO", 0) == 0;
+      }
+      reasons += whole["accelerated"].dump();
+    }
+    EXPECT_TRUE(compiled) << reasons;
+  }
+
   void set_state(pteron_method* method, float value) {
     ASSERT_EQ(pteron_method_state_count(method), 1u);
     const int64_t shape[] = {1};
@@ -273,12 +304,17 @@ class Golden : public testing::Test {
       ++compared_;
       const double difference = largest_error(tensor, *eager);
       worst = std::max(worst, difference);
-      EXPECT_LE(difference, std::max(allowed, bound(flow_, name_, tensor.dtype))) << "output " << i;
+      EXPECT_LE(
+          difference,
+          std::max(allowed, bound(way_.accelerate == PTERON_ACCELERATE_ON ? "compiled" : flow_,
+                                  name_, tensor.dtype)))
+          << "output " << i;
     }
   }
 
   std::string flow_;
   std::string name_;
+  Way way_;
   size_t compared_ = 0;
 };
 
@@ -388,9 +424,12 @@ int main(int argc, char** argv) {
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-      testing::RegisterTest(("Golden_" + std::string(flow)).c_str(), name.c_str(), nullptr, nullptr,
-                            __FILE__, __LINE__,
-                            [=]() -> testing::Test* { return new Golden(flow, name); });
+      for (const Way& way : kWays) {
+        if (way.accelerate == PTERON_ACCELERATE_ON && std::string(flow) == "openvino") continue;
+        testing::RegisterTest(("Golden_" + std::string(flow) + way.name).c_str(), name.c_str(),
+                              nullptr, nullptr, __FILE__, __LINE__,
+                              [=]() -> testing::Test* { return new Golden(flow, name, way); });
+      }
     }
   }
   const struct {
