@@ -205,6 +205,7 @@ Json execution(pteron_method* method, const Options& options) {
                       {"cache", options.cache_dir},
                       {"config", options.config}};
   out["execution"] = parts;
+  out["accelerated"] = whole["accelerated"];
   bool openvino = false;
   Json notes = Json::array();
   for (const Json& part : parts) {

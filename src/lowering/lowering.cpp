@@ -36,8 +36,8 @@ class Lowering {
       region.emplace(facts_, begin);
     };
     for (size_t i = 0; i < chain.size(); ++i) {
-      if (facts_.is_jump_target({c, i})) restart(i, i);
-      const Reason reason = region->add(chain[i]);
+      if (facts_.is_jump_target({c, i}) || region->is_full()) restart(i, i);
+      const Reason reason = region->add(i, chain[i]);
       if (reason.empty()) continue;
       if (chain[i].kind == StepKind::Kernel) out_.refusals.push_back({c, i, reason});
       restart(i, i + 1);

@@ -1,6 +1,6 @@
 #include "lowering/memory.h"
 
-#include <algorithm>
+#include <iterator>
 
 namespace pteron {
 
@@ -16,23 +16,39 @@ Stretch Places::of(ValueIndex value) const {
   return {(uint64_t{1} << 40) + at, 0, def.nbytes()};
 }
 
+std::map<Memory::Place, Memory::Names>::const_iterator Memory::first_at(
+    const Stretch& stretch) const {
+  auto at = held_.lower_bound({stretch.memory, stretch.begin});
+  if (at != held_.begin()) {
+    const auto before = std::prev(at);
+    if (before->second.front().stretch.overlaps(stretch)) at = before;
+  }
+  return at;
+}
+
 void Memory::define(const Held& held) {
-  std::erase_if(held_, [&](const Held& other) { return other.stretch.overlaps(held.stretch); });
-  held_.push_back(held);
+  auto at = first_at(held.stretch);
+  while (at != held_.end() && at->second.front().stretch.overlaps(held.stretch))
+    at = held_.erase(at);
+  held_[{held.stretch.memory, held.stretch.begin}] = {held};
+}
+
+void Memory::add(const Held& held) {
+  held_[{held.stretch.memory, held.stretch.begin}].push_back(held);
 }
 
 const Memory::Held* Memory::find(const Stretch& stretch, ValueIndex value, bool& clear) const {
-  const Held* found = nullptr;
   clear = true;
-  for (const Held& held : held_) {
-    if (!held.stretch.overlaps(stretch)) continue;
-    if (held.stretch != stretch) {
-      clear = false;
-      return nullptr;
-    }
-    if (found == nullptr || held.value == value) found = &held;
+  const auto at = first_at(stretch);
+  if (at == held_.end() || !at->second.front().stretch.overlaps(stretch)) return nullptr;
+  if (at->second.front().stretch != stretch) {
+    clear = false;
+    return nullptr;
   }
-  return found;
+  for (const Held& held : at->second) {
+    if (held.value == value) return &held;
+  }
+  return &at->second.front();
 }
 
 }  // namespace pteron

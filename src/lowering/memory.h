@@ -2,7 +2,8 @@
 // made what lies where. A definition ends those that it overlaps (single assignment).
 #pragma once
 
-#include <optional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -50,15 +51,26 @@ class Memory {
 
   // Whatever of the stretch was held before is gone.
   void define(const Held& held);
-  // The same content by another name or shape.
-  void add(const Held& held) { held_.push_back(held); }
+  // The same content by another name or shape. Of a stretch that nothing holds in part.
+  void add(const Held& held);
   // What holds exactly these bytes, under this name if under any; nothing if nobody holds any of
   // them. `clear`: false if they are held in part, or in pieces.
   const Held* find(const Stretch& stretch, ValueIndex value, bool& clear) const;
-  const std::vector<Held>& all() const { return held_; }
+  // Calls visit(held) for all that is held.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [place, names] : held_) {
+      for (const Held& held : names) visit(held);
+    }
+  }
 
  private:
-  std::vector<Held> held_;
+  using Place = std::pair<uint64_t, uint64_t>;  // Memory and begin.
+  using Names = std::vector<Held>;              // Of one stretch, by each name that it has.
+  // The first that may overlap it.
+  std::map<Place, Names>::const_iterator first_at(const Stretch& stretch) const;
+
+  std::map<Place, Names> held_;  // Stretches do not overlap.
 };
 
 }  // namespace pteron

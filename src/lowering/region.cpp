@@ -29,7 +29,8 @@ Reason known_only_as_it_runs(size_t i) {
 
 // ---- Instructions
 
-Reason RegionBuilder::add(const Step& step) {
+Reason RegionBuilder::add(size_t index, const Step& step) {
+  graph_.set_name(std::to_string(index) + " " + step.name);
   if (step.kind != StepKind::Kernel) return "it is no operator";
   if (is_view(step)) return add_view(step);
   if (is_of_numbers(step)) {
@@ -50,7 +51,6 @@ Reason RegionBuilder::add_operator(const Step& step) {
   }
   Call call(graph_, std::move(arguments));
   if (row->shapes == Shapes::Known && !call.is_static()) return "a run decides its shapes";
-  graph_.set_name(step.name);
   std::vector<ir::Output> before(step.args.size());
   for (size_t i = 0; i < step.args.size(); ++i) before[i] = call.tensor(i);
   if (Reason reason = row->emit(call); !reason.empty()) return reason;
@@ -89,7 +89,6 @@ Reason RegionBuilder::add_view(const Step& step) {
   if (call.dtype(0) != to.dtype || call.def(0).nbytes() != to.nbytes() || !is_row_major(to) ||
       !is_row_major(call.def(0)))
     return "its result has other elements";
-  graph_.set_name(step.name);
   const ir::Output output = is_static(to)
                                 ? call.reshaped(call.tensor(0), call.shape(2))
                                 : call.node("Reshape", {call.tensor(0), call.numbers(1)}, to.dtype,
@@ -104,7 +103,6 @@ Reason RegionBuilder::add_view(const Step& step) {
 
 void RegionBuilder::add_number(const Step& step) {
   const ValueIndex result = step.args.back();
-  graph_.set_name(step.name);
   if (const auto output = lower_number_of(step, 0))
     numbers_[result] = *output;
   else
@@ -363,28 +361,35 @@ Reason RegionBuilder::finish(size_t end, Region& region, LoweredRegion& lowered)
 }
 
 Reason RegionBuilder::add_outputs(size_t end, Region& region) {
+  Reason reason;
   std::set<ValueIndex> given;
-  for (const Memory::Held& held : memory_.all()) {
+  memory_.for_each([&](const Memory::Held& held) {
     // Under the name that has the memory; views of it hold the same.
     const ValueIndex value = facts_.places().root(held.value);
-    if (!held.is_made || given.count(value) > 0 ||
+    if (!held.is_made || given.count(value) > 0 || !reason.empty() ||
         !facts_.is_read_later(held.stretch, {begin_.chain, end}))
-      continue;
-    if (facts_.places().of(value) != held.stretch) return "a part of a tensor outlives it";
+      return;
+    if (facts_.places().of(value) != held.stretch) {
+      reason = "a part of a tensor outlives it";
+      return;
+    }
     given.insert(value);
     bool clear = false;
     const Memory::Held* own = memory_.find(held.stretch, value, clear);
     ir::Output output = own->output;
     if (own->value != value) {
       const TensorDef& def = *facts_.tensor_def(value);
-      if (!is_static(def)) return "a view of a tensor outlives it";
+      if (!is_static(def)) {
+        reason = "a view of a tensor outlives it";
+        return;
+      }
       Call call(graph_, {});
       output = call.reshaped(output, ir::Shape(def.sizes.begin(), def.sizes.end()));
     }
     region.outputs.push_back(value);
     graph_.result(output);
-  }
-  return {};
+  });
+  return reason;
 }
 
 // Views and numbers that others read have to be made nevertheless, after the region; tensors whose

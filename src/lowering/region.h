@@ -20,7 +20,9 @@ class RegionBuilder {
   RegionBuilder(MethodFacts& facts, MethodFacts::Site begin) : facts_(facts), begin_(begin) {}
 
   // Takes in the instruction that follows; or says why it cannot.
-  Reason add(const Step& step);
+  Reason add(size_t index, const Step& step);
+  // Whether it has as much as OpenVINO compiles in a few seconds.
+  bool is_full() const { return graph_.nodes().size() > kMostNodes; }
   // Whether it computes any tensor.
   bool has_work() const { return has_work_; }
   // What its kernels would take, roughly, in ns on two cores.
@@ -30,6 +32,7 @@ class RegionBuilder {
   Reason finish(size_t end, Region& region, LoweredRegion& lowered);
 
  private:
+  static constexpr size_t kMostNodes = 20'000;
   // A result that a row did not set.
   static constexpr ir::Output kUnset{UINT32_MAX, 0};
 

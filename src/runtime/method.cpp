@@ -323,6 +323,15 @@ std::vector<InstructionTime> Method::profile() const {
     for (size_t i = 0; i < state_->chains[c].size(); ++i) {
       const Step& step = state_->chains[c][i];
       const State::StepTime& time = state_->times[c][i];
+      const RegionStep* region = state_->region_at.empty() ? nullptr : state_->region_at[c][i];
+      if (region != nullptr && !region->has_failed) {
+        const std::string last = std::to_string(region->end - 1);
+        rows.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(i),
+                        "instructions " + std::to_string(i) + " to " + last + ", compiled",
+                        time.start_ns, time.total_ns, time.count,
+                        region->step.delegate->profile()});
+        continue;
+      }
       rows.push_back(
           {static_cast<uint32_t>(c), static_cast<uint32_t>(i), step.name, time.start_ns,
            time.total_ns, time.count,
