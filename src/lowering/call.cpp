@@ -27,13 +27,19 @@ int64_t Call::integer(size_t i) const {
   return static_cast<int64_t>(std::get<double>(value));
 }
 
-bool Call::is_static() const {
+bool Call::has_known_shapes() const {
   const auto fixed = [](const LoweredTensor& tensor) {
     return tensor.def == nullptr || tensor.def->dynamism == Dynamism::Static;
   };
   return std::all_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
-    return !argument.number && argument.numbers.empty() && fixed(argument.tensor) &&
+    return fixed(argument.tensor) &&
            std::all_of(argument.list.begin(), argument.list.end(), fixed);
+  });
+}
+
+bool Call::has_known_numbers() const {
+  return std::all_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
+    return !argument.number && argument.numbers.empty();
   });
 }
 
@@ -114,8 +120,13 @@ ir::Output Call::scalar(double value, DType dtype) {
     case DType::Int64:
       return keep(static_cast<int64_t>(value));
     case DType::UInt8:
-    case DType::Bool:
       return keep(static_cast<uint8_t>(value));
+    case DType::Int8:
+      return keep(static_cast<int8_t>(value));
+    case DType::Int16:
+      return keep(static_cast<int16_t>(value));
+    case DType::Bool:
+      return keep(static_cast<uint8_t>(value != 0 ? 1 : 0));
     default: {
       const ir::Output number = scalar(value, DType::Float32);
       return converted(number, dtype);
@@ -123,8 +134,19 @@ ir::Output Call::scalar(double value, DType dtype) {
   }
 }
 
+ir::Output Call::scalar_of(size_t i, DType dtype) {
+  const int64_t known = is_int(i) ? integer(i) : 0;
+  if (is_int(i) && dtype == DType::Int64)
+    return graph.copied_constant(dtype, {}, std::as_bytes(std::span(&known, 1)));
+  return scalar(real(i), dtype);
+}
+
 ir::Output Call::reshaped(ir::Output output, std::span<const int64_t> shape) {
-  return node("Reshape", {output, indices(shape)}, graph.dtype(output), "opset1",
+  return reshaped(output, indices(shape));
+}
+
+ir::Output Call::reshaped(ir::Output output, ir::Output shape) {
+  return node("Reshape", {output, shape}, graph.dtype(output), "opset1",
               {{"special_zero", "false"}});
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "lowering/ranges.h"
 #include "program/program.h"
 
 namespace pteron {
@@ -29,16 +30,18 @@ class Call {
     std::vector<std::optional<ir::Output>> numbers;  // Empty: all of the list are known.
   };
 
-  Call(ir::Graph& target, std::vector<Argument> arguments)
-      : graph(target), arguments_(std::move(arguments)) {}
+  Call(ir::Graph& target, Ranges& ranges_of_it, std::vector<Argument> arguments)
+      : graph(target), ranges(ranges_of_it), arguments_(std::move(arguments)) {}
 
   ir::Graph& graph;
+  Ranges& ranges;
 
   size_t size() const { return arguments_.size(); }
-  // Whether every shape and number is known. Where that is not so, only rows are asked that say
-  // that they take any shape: sizes, numel and numbers are then to be read only where
-  // is_static(i) or is_known(i) says so; rank and dtype are always known.
-  bool is_static() const;
+  // Whether every shape is known, and every number. Where that is not so, only rows are asked that
+  // say that they take it: sizes, numel and numbers are then to be read only where is_static(i) or
+  // is_known(i) says so; rank and dtype are always known.
+  bool has_known_shapes() const;
+  bool has_known_numbers() const;
   bool has(size_t i) const { return !std::holds_alternative<NoneDef>(*arguments_[i].value); }
 
   bool is_known(size_t i) const { return !arguments_[i].number && arguments_[i].numbers.empty(); }
@@ -81,11 +84,15 @@ class Call {
     return graph.add(operation, opset, std::move(inputs), std::move(attributes), result);
   }
   ir::Output converted(ir::Output output, DType to);
-  ir::Output scalar(double value, DType dtype);  // 0-d.
+  ir::Output scalar(double value, DType dtype);    // 0-d; a bool is whether it is not 0.
+  ir::Output scalar_of(size_t i, DType dtype);     // Argument i, a number; exact also of int64.
   ir::Output indices(std::span<const int64_t> values, bool is_scalar = false) {
     return graph.numbers<int64_t>(DType::Int64, values, is_scalar);
   }
   ir::Output reshaped(ir::Output output, std::span<const int64_t> shape);
+  ir::Output reshaped(ir::Output output, ir::Output shape);
+  // One number: 1-d, as slices, axes and the like take theirs.
+  ir::Output one(int64_t value) { return indices(std::span(&value, 1)); }
 
  private:
   std::vector<Argument> arguments_;
@@ -95,13 +102,18 @@ class Call {
 // Why a call stays a kernel; empty: it is lowered.
 using Reason = std::string;
 
-enum class Shapes : uint8_t { Known, Any };
+// What a row asks of a call's shapes and numbers.
+enum class Shapes : uint8_t {
+  Known,    // All are known when the method loads.
+  Dynamic,  // Tensors may have sizes that a run decides; numbers are known.
+  Any,      // Numbers too.
+};
 
 struct LoweringRow {
   std::string_view name;  // "aten::add.out"
   // Adds to the graph what computes the call, and sets every result that is read; or says why not.
   Reason (*emit)(Call& call);
-  Shapes shapes = Shapes::Known;  // Any: also where a run decides shapes and numbers.
+  Shapes shapes = Shapes::Known;
 };
 
 // Each family's rows.

@@ -70,11 +70,20 @@ Reason rsub(Call& call) {
   return {};
 }
 
+// OpenVINO's GreaterEqual and LessEqual hold of NaN.
+Output compared(Call& call, std::string_view operation, Output a, Output b) {
+  const bool or_equal = operation == "GreaterEqual" || operation == "LessEqual";
+  if (!or_equal) return call.node(operation, {a, b}, DType::Bool);
+  const Output strictly =
+      call.node(operation == "GreaterEqual" ? "Greater" : "Less", {a, b}, DType::Bool);
+  const Output equal = call.node("Equal", {a, b}, DType::Bool);
+  return call.node("LogicalOr", {strictly, equal}, DType::Bool);
+}
 template <Text kOperation>
 Reason compare(Call& call) {
   if (Reason reason = require_floats(call, {0, 1}); !reason.empty()) return reason;
   if (call.dtype(2) != DType::Bool) return "the result is not bool";
-  call.set(2, call.node(kOperation.view(), {call.tensor(0), call.tensor(1)}, DType::Bool));
+  call.set(2, compared(call, kOperation.view(), call.tensor(0), call.tensor(1)));
   return {};
 }
 template <Text kOperation>
@@ -82,7 +91,7 @@ Reason compare_number(Call& call) {
   if (Reason reason = require_floats(call, {0}); !reason.empty()) return reason;
   if (call.dtype(2) != DType::Bool) return "the result is not bool";
   const Output number = call.scalar(call.real(1), call.dtype(0));
-  call.set(2, call.node(kOperation.view(), {call.tensor(0), number}, DType::Bool));
+  call.set(2, compared(call, kOperation.view(), call.tensor(0), number));
   return {};
 }
 template <Text kOperation>
@@ -109,7 +118,20 @@ Reason where(Call& call) {
   return {};
 }
 
-Reason relu(Call& call) { return unary<"ReLU">(call); }
+Reason relu(Call& call) {
+  if (follows_layer(call, call.tensor(0))) return unary<"ReLU">(call);
+  if (Reason reason = require_floats(call, {0, 1}); !reason.empty()) return reason;
+  // Of OpenVINO's Maximum the second operand's NaNs come through.
+  const DType dtype = call.dtype(1);
+  call.set(1, call.node("Maximum", {call.scalar(0, dtype), call.tensor(0)}, dtype));
+  return {};
+}
+
+Reason exp(Call& call) {
+  if (Reason reason = unary<"Exp">(call); !reason.empty()) return reason;
+  call.set(1, keeping_nan(call, call.tensor(0), call.tensor(1)));
+  return {};
+}
 
 Reason clamp(Call& call) {
   if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
@@ -117,16 +139,28 @@ Reason clamp(Call& call) {
   const double low = call.has(1) ? call.real(1) : -infinity;
   const double high = call.has(2) ? call.real(2) : infinity;
   if (!(low <= high)) return "its bounds are not in order";
-  call.set(3, call.node("Clamp", {call.tensor(0)}, call.dtype(3), "opset1",
-                        {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}}));
+  const Output x = call.tensor(0);
+  const Output clamped =
+      call.node("Clamp", {x}, call.dtype(3), "opset1",
+                {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
+  call.set(3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped));
   return {};
 }
 
 Reason gelu(Call& call) {
   if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
   const bool by_tanh = call.string(1) == "tanh";
-  call.set(2, call.node("Gelu", {call.tensor(0)}, call.dtype(2), "opset7",
-                        {{"approximation_mode", by_tanh ? "TANH" : "ERF"}}));
+  const Output x = call.tensor(0);
+  const DType dtype = call.dtype(2);
+  Output result = call.node("Gelu", {x}, dtype, "opset7",
+                            {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
+  if (!by_tanh && !follows_layer(call, x)) {
+    // OpenVINO makes NaN of infinity.
+    const Output infinite = call.node("Equal", {x, call.scalar(HUGE_VAL, dtype)}, DType::Bool);
+    result = call.node("Select", {infinite, x, result}, dtype, "opset1",
+                       {{"auto_broadcast", "numpy"}});
+  }
+  call.set(2, result);
   return {};
 }
 
@@ -167,52 +201,52 @@ Reason pow_number(Call& call) {
 }
 
 constexpr LoweringRow kRows[] = {
-    {"aten::abs.out", unary<"Abs">},
-    {"aten::add.out", with_alpha<"Add">},
-    {"aten::add.Scalar_out", number_with_alpha<"Add">},
-    {"aten::ceil.out", unary<"Ceiling">},
-    {"aten::clamp.out", clamp},
-    {"aten::cos.out", unary<"Cos">},
-    {"aten::div.out", float_binary<"Divide">},
-    {"aten::div.Scalar_out", with_number<"Divide">},
-    {"aten::eq.Scalar_out", compare_number<"Equal">},
-    {"aten::eq.Tensor_out", compare<"Equal">},
-    {"aten::erf.out", unary<"Erf">},
-    {"aten::exp.out", unary<"Exp">},
-    {"aten::floor.out", unary<"Floor">},
-    {"aten::ge.Scalar_out", compare_number<"GreaterEqual">},
-    {"aten::ge.Tensor_out", compare<"GreaterEqual">},
-    {"aten::gelu.out", gelu},
-    {"aten::gt.Scalar_out", compare_number<"Greater">},
-    {"aten::gt.Tensor_out", compare<"Greater">},
-    {"aten::hardtanh.out", clamp},
-    {"aten::le.Scalar_out", compare_number<"LessEqual">},
-    {"aten::le.Tensor_out", compare<"LessEqual">},
-    {"aten::leaky_relu.out", leaky_relu},
-    {"aten::log.out", unary<"Log">},
-    {"aten::logical_and.out", logical<"LogicalAnd">},
-    {"aten::logical_not.out", logical_not},
-    {"aten::logical_or.out", logical<"LogicalOr">},
-    {"aten::logical_xor.out", logical<"LogicalXor">},
-    {"aten::lt.Scalar_out", compare_number<"Less">},
-    {"aten::lt.Tensor_out", compare<"Less">},
-    {"aten::mul.out", binary<"Multiply">},
-    {"aten::mul.Scalar_out", with_number<"Multiply">},
-    {"aten::ne.Scalar_out", compare_number<"NotEqual">},
-    {"aten::ne.Tensor_out", compare<"NotEqual">},
-    {"aten::neg.out", unary<"Negative">},
-    {"aten::pow.Tensor_Scalar_out", pow_number},
-    {"aten::reciprocal.out", reciprocal},
-    {"aten::relu.out", relu},
-    {"aten::rsqrt.out", rsqrt},
-    {"aten::rsub.Scalar_out", rsub},
-    {"aten::sigmoid.out", unary<"Sigmoid">},
-    {"aten::sin.out", unary<"Sin">},
-    {"aten::sqrt.out", unary<"Sqrt">},
-    {"aten::sub.out", with_alpha<"Subtract">},
-    {"aten::sub.Scalar_out", number_with_alpha<"Subtract">},
-    {"aten::tanh.out", unary<"Tanh">},
-    {"aten::where.self_out", where},
+    {"aten::abs.out", unary<"Abs">, Shapes::Dynamic},
+    {"aten::add.out", with_alpha<"Add">, Shapes::Dynamic},
+    {"aten::add.Scalar_out", number_with_alpha<"Add">, Shapes::Dynamic},
+    {"aten::ceil.out", unary<"Ceiling">, Shapes::Dynamic},
+    {"aten::clamp.out", clamp, Shapes::Dynamic},
+    {"aten::cos.out", unary<"Cos">, Shapes::Dynamic},
+    {"aten::div.out", float_binary<"Divide">, Shapes::Dynamic},
+    {"aten::div.Scalar_out", with_number<"Divide">, Shapes::Dynamic},
+    {"aten::eq.Scalar_out", compare_number<"Equal">, Shapes::Dynamic},
+    {"aten::eq.Tensor_out", compare<"Equal">, Shapes::Dynamic},
+    {"aten::erf.out", unary<"Erf">, Shapes::Dynamic},
+    {"aten::exp.out", exp, Shapes::Dynamic},
+    {"aten::floor.out", unary<"Floor">, Shapes::Dynamic},
+    {"aten::ge.Scalar_out", compare_number<"GreaterEqual">, Shapes::Dynamic},
+    {"aten::ge.Tensor_out", compare<"GreaterEqual">, Shapes::Dynamic},
+    {"aten::gelu.out", gelu, Shapes::Dynamic},
+    {"aten::gt.Scalar_out", compare_number<"Greater">, Shapes::Dynamic},
+    {"aten::gt.Tensor_out", compare<"Greater">, Shapes::Dynamic},
+    {"aten::hardtanh.out", clamp, Shapes::Dynamic},
+    {"aten::le.Scalar_out", compare_number<"LessEqual">, Shapes::Dynamic},
+    {"aten::le.Tensor_out", compare<"LessEqual">, Shapes::Dynamic},
+    {"aten::leaky_relu.out", leaky_relu, Shapes::Dynamic},
+    {"aten::log.out", unary<"Log">, Shapes::Dynamic},
+    {"aten::logical_and.out", logical<"LogicalAnd">, Shapes::Dynamic},
+    {"aten::logical_not.out", logical_not, Shapes::Dynamic},
+    {"aten::logical_or.out", logical<"LogicalOr">, Shapes::Dynamic},
+    {"aten::logical_xor.out", logical<"LogicalXor">, Shapes::Dynamic},
+    {"aten::lt.Scalar_out", compare_number<"Less">, Shapes::Dynamic},
+    {"aten::lt.Tensor_out", compare<"Less">, Shapes::Dynamic},
+    {"aten::mul.out", binary<"Multiply">, Shapes::Dynamic},
+    {"aten::mul.Scalar_out", with_number<"Multiply">, Shapes::Dynamic},
+    {"aten::ne.Scalar_out", compare_number<"NotEqual">, Shapes::Dynamic},
+    {"aten::ne.Tensor_out", compare<"NotEqual">, Shapes::Dynamic},
+    {"aten::neg.out", unary<"Negative">, Shapes::Dynamic},
+    {"aten::pow.Tensor_Scalar_out", pow_number, Shapes::Dynamic},
+    {"aten::reciprocal.out", reciprocal, Shapes::Dynamic},
+    {"aten::relu.out", relu, Shapes::Dynamic},
+    {"aten::rsqrt.out", rsqrt, Shapes::Dynamic},
+    {"aten::rsub.Scalar_out", rsub, Shapes::Dynamic},
+    {"aten::sigmoid.out", unary<"Sigmoid">, Shapes::Dynamic},
+    {"aten::sin.out", unary<"Sin">, Shapes::Dynamic},
+    {"aten::sqrt.out", unary<"Sqrt">, Shapes::Dynamic},
+    {"aten::sub.out", with_alpha<"Subtract">, Shapes::Dynamic},
+    {"aten::sub.Scalar_out", number_with_alpha<"Subtract">, Shapes::Dynamic},
+    {"aten::tanh.out", unary<"Tanh">, Shapes::Dynamic},
+    {"aten::where.self_out", where, Shapes::Dynamic},
 };
 
 }  // namespace

@@ -38,6 +38,7 @@ Reason convolution(Call& call) {
   const Sizes dilations = spread(call.ints(5), spatial, 1);
   const Sizes added = spread(call.ints(7), spatial, 0);
   const int64_t groups = call.integer(8);
+  if (!call.is_static(1)) return "a run decides its weight's shape";
   for (const Sizes* sizes : {&strides, &padding, &dilations, &added}) {
     if (sizes->size() != spatial) return "its lists are not of its dimensions";
   }
@@ -48,6 +49,7 @@ Reason convolution(Call& call) {
   Sizes weight_shape = call.shape(1);
   if (groups < 1 || weight_shape[0] % groups != 0) return "its groups do not fit its weight";
   const bool transposed = call.boolean(6);
+  const int64_t channels = transposed ? weight_shape[1] * groups : weight_shape[0];
   Output weight = call.tensor(1);
   if (groups > 1) {
     weight_shape[0] /= groups;
@@ -66,7 +68,7 @@ Reason convolution(Call& call) {
   const DType dtype = call.dtype(9);
   Output result = call.node(operation, {call.tensor(0), weight}, dtype, "opset1", attributes);
   if (call.has(2)) {
-    const Output bias = by_channel(call, call.tensor(2), call.size_of(9, 1), rank);
+    const Output bias = by_channel(call, call.tensor(2), channels, rank);
     result = call.node("Add", {result, bias}, dtype);
   }
   call.set(9, result);
@@ -135,7 +137,8 @@ Output given_or(Call& call, size_t i, float otherwise, int64_t count, DType dtyp
 Reason batch_norm(Call& call) {
   if (Reason reason = require_floats(call, {0, 3, 4, 7}); !reason.empty()) return reason;
   if (call.rank(0) < 2) return "it is of rank " + std::to_string(call.rank(0));
-  const int64_t channels = call.size_of(0, 1);
+  if (!call.is_static(3)) return "a run decides its channels";
+  const int64_t channels = call.size_of(3, 0);
   const DType dtype = call.dtype(7);
   const Output weight = given_or(call, 1, 1, channels, dtype);
   const Output bias = given_or(call, 2, 0, channels, dtype);
@@ -171,14 +174,14 @@ Reason group_norm(Call& call) {
   if (Reason reason = require_floats(call, {0, 8}); !reason.empty()) return reason;
   const size_t rank = call.rank(0);
   const int64_t groups = call.integer(6);
-  if (rank < 2 || groups < 1 || call.size_of(0, 1) % groups != 0)
-    return "its groups do not fit its channels";
-  const int64_t channels = call.size_of(0, 1);
+  const int64_t channels = call.integer(4);
+  if (rank < 2 || groups < 1 || channels % groups != 0) return "its groups do not fit its channels";
   const DType dtype = call.dtype(8);
-  const Sizes grouped{call.size_of(0, 0), groups, -1};
+  const Sizes grouped{0, groups, -1};  // 0: as it is.
   const Sizes axes{2};
-  const Output joined = call.reshaped(call.tensor(0), grouped);
-  Output result = call.reshaped(normalized(call, joined, axes, call.real(7), dtype), call.shape(0));
+  const Output joined = call.node("Reshape", {call.tensor(0), call.indices(grouped)}, dtype,
+                                  "opset1", {{"special_zero", "true"}});
+  Output result = call.reshaped(normalized(call, joined, axes, call.real(7), dtype), call.sizes(0));
   if (call.has(1))
     result =
         call.node("Multiply", {result, by_channel(call, call.tensor(1), channels, rank)}, dtype);
@@ -276,22 +279,22 @@ Reason softmax(Call& call) {
 }
 
 constexpr LoweringRow kRows[] = {
-    {"aten::_adaptive_avg_pool2d.out", adaptive_avg_pool<2>},
-    {"aten::_adaptive_avg_pool3d.out", adaptive_avg_pool<3>},
-    {"aten::_log_softmax.out", softmax<"LogSoftmax", "opset5">},
-    {"aten::_native_batch_norm_legit_no_training.out", batch_norm},
-    {"aten::_softmax.out", softmax<"SoftMax", "opset8">},
-    {"aten::addmm.out", addmm},
-    {"aten::avg_pool2d.out", avg_pool<2>},
-    {"aten::avg_pool3d.out", avg_pool<3>},
-    {"aten::bmm.out", mm},
-    {"aten::convolution.out", convolution},
-    {"aten::linear.out", linear},
-    {"aten::max_pool2d_with_indices.out", max_pool<2>},
-    {"aten::max_pool3d_with_indices.out", max_pool<3>},
-    {"aten::mm.out", mm},
-    {"aten::native_group_norm.out", group_norm},
-    {"aten::native_layer_norm.out", layer_norm},
+    {"aten::_adaptive_avg_pool2d.out", adaptive_avg_pool<2>, Shapes::Dynamic},
+    {"aten::_adaptive_avg_pool3d.out", adaptive_avg_pool<3>, Shapes::Dynamic},
+    {"aten::_log_softmax.out", softmax<"LogSoftmax", "opset5">, Shapes::Dynamic},
+    {"aten::_native_batch_norm_legit_no_training.out", batch_norm, Shapes::Dynamic},
+    {"aten::_softmax.out", softmax<"SoftMax", "opset8">, Shapes::Dynamic},
+    {"aten::addmm.out", addmm, Shapes::Dynamic},
+    {"aten::avg_pool2d.out", avg_pool<2>, Shapes::Dynamic},
+    {"aten::avg_pool3d.out", avg_pool<3>, Shapes::Dynamic},
+    {"aten::bmm.out", mm, Shapes::Dynamic},
+    {"aten::convolution.out", convolution, Shapes::Dynamic},
+    {"aten::linear.out", linear, Shapes::Dynamic},
+    {"aten::max_pool2d_with_indices.out", max_pool<2>, Shapes::Dynamic},
+    {"aten::max_pool3d_with_indices.out", max_pool<3>, Shapes::Dynamic},
+    {"aten::mm.out", mm, Shapes::Dynamic},
+    {"aten::native_group_norm.out", group_norm, Shapes::Dynamic},
+    {"aten::native_layer_norm.out", layer_norm, Shapes::Dynamic},
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ Reason reduce(Call& call) {
 
 Reason cumsum(Call& call) {
   if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
+  // Each sum is rounded to the dtype, where PyTorch rounds once.
+  if (call.dtype(3) != DType::Float32) return refuse_dtype(call, 3);
   const size_t rank = call.rank(0);
   if (rank == 0 || !is_dim(call.integer(1), rank)) return "its dimension is out of range";
   const auto dim = static_cast<int64_t>(wrapped(call.integer(1), rank));
@@ -41,9 +43,9 @@ Reason cumsum(Call& call) {
 }
 
 constexpr LoweringRow kRows[] = {
-    {"aten::cumsum.out", cumsum},
-    {"aten::mean.out", reduce<"ReduceMean">},
-    {"aten::sum.IntList_out", reduce<"ReduceSum">},
+    {"aten::cumsum.out", cumsum, Shapes::Dynamic},
+    {"aten::mean.out", reduce<"ReduceMean">, Shapes::Dynamic},
+    {"aten::sum.IntList_out", reduce<"ReduceSum">, Shapes::Dynamic},
 };
 
 }  // namespace

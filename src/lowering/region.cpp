@@ -49,8 +49,9 @@ Reason RegionBuilder::add_operator(const Step& step) {
     if (Reason reason = resolve(step, i, signature.is_output(i), arguments[i]); !reason.empty())
       return reason;
   }
-  Call call(graph_, std::move(arguments));
-  if (row->shapes == Shapes::Known && !call.is_static()) return "a run decides its shapes";
+  Call call(graph_, ranges_, std::move(arguments));
+  if (row->shapes == Shapes::Known && !call.has_known_shapes()) return "a run decides its shapes";
+  if (row->shapes != Shapes::Any && !call.has_known_numbers()) return "a run decides its numbers";
   std::vector<ir::Output> before(step.args.size());
   for (size_t i = 0; i < step.args.size(); ++i) before[i] = call.tensor(i);
   if (Reason reason = row->emit(call); !reason.empty()) return reason;
@@ -83,7 +84,7 @@ Reason RegionBuilder::add_view(const Step& step) {
     if (Reason reason = resolve(step, i, i + 1 == step.args.size(), arguments[i]); !reason.empty())
       return reason;
   }
-  Call call(graph_, std::move(arguments));
+  Call call(graph_, ranges_, std::move(arguments));
   const ValueIndex view = step.args.back();
   const TensorDef& to = *facts_.tensor_def(view);
   if (call.dtype(0) != to.dtype || call.def(0).nbytes() != to.nbytes() || !is_row_major(to) ||
@@ -109,14 +110,17 @@ void RegionBuilder::add_number(const Step& step) {
     numbers_.erase(result);
 }
 
-Reason RegionBuilder::check_output(const Step& step, const Call& call, size_t i) const {
+Reason RegionBuilder::check_output(const Step& step, const Call& call, size_t i) {
   const auto check = [&](ValueIndex value, ir::Output output) -> Reason {
     const TensorDef& def = *facts_.tensor_def(value);
     if (output == kUnset) {
       const bool is_needed = facts_.is_read(value) && def.nbytes() > 0;
       return is_needed ? "a result of it is read that has no row" : Reason();
     }
-    return graph_.dtype(output) == def.dtype ? Reason() : "its result is of another dtype";
+    if (graph_.dtype(output) != def.dtype) return "its result is of another dtype";
+    if (def.dtype == DType::Int64 && !ranges_.demand(output, kInt32))
+      return "its result of int64 may not fit in int32";
+    return {};
   };
   if (facts_.tensor_def(step.args[i])) return check(step.args[i], call.tensor(i));
   const auto& items = std::get<TensorList>(facts_.plan().values[step.args[i]]).items;
@@ -210,7 +214,11 @@ Reason RegionBuilder::resolve_tensor(const Step& step, ValueIndex value, bool is
     return {};
   }
   if (def->nbytes() == 0) return "a tensor of it has no elements";
-  return read(value, *def, tensor.output);
+  if (Reason reason = read(value, *def, tensor.output); !reason.empty()) return reason;
+  // OpenVINO computes int64 in int32.
+  if (def->dtype == DType::Int64 && !ranges_.demand(tensor.output, kInt32))
+    return "a tensor of int64 may not fit in int32";
+  return {};
 }
 
 Reason RegionBuilder::read(ValueIndex value, const TensorDef& def, ir::Output& output) {
@@ -241,7 +249,7 @@ Reason RegionBuilder::read(ValueIndex value, const TensorDef& def, ir::Output& o
   }
   if (!is_row_major(was) || !is_row_major(def))
     return "it reads memory that was written in another order";
-  Call call(graph_, {});
+  Call call(graph_, ranges_, {});
   output = call.reshaped(held->output, ir::Shape(def.sizes.begin(), def.sizes.end()));
   return {};
 }
@@ -275,7 +283,7 @@ ir::Output RegionBuilder::read_constant(const TensorDef& def) {
     physical[d] = shape[def.dim_order[d]];
     order[def.dim_order[d]] = static_cast<int64_t>(d);
   }
-  Call call(graph_, {});
+  Call call(graph_, ranges_, {});
   const ir::Output lies = graph_.constant(def.dtype, physical, data);
   return call.node("Transpose", {lies, call.indices(order)}, def.dtype);
 }
@@ -309,7 +317,7 @@ std::optional<ir::Output> RegionBuilder::lower_number_of(const Step& step, int d
       if (!arguments[i].number) return {};
     }
   }
-  Call call(graph_, std::move(arguments));
+  Call call(graph_, ranges_, std::move(arguments));
   return lower_number(step.kernel->name, call);
 }
 
@@ -348,7 +356,11 @@ Reason RegionBuilder::finish(size_t end, Region& region, LoweredRegion& lowered)
   if (region.outputs.empty()) return {};
   const std::vector<bool> needed_nodes = graph_.needed();
   for (const auto& [value, output] : parameters_) {
-    if (needed_nodes[output.node]) region.inputs.push_back(value);
+    if (!needed_nodes[output.node]) continue;
+    const auto check = ranges_.checks().find(output.node);
+    if (check != ranges_.checks().end())
+      region.checks.push_back({region.inputs.size(), check->second.low, check->second.high});
+    region.inputs.push_back(value);
   }
   for (const ValueIndex output : region.outputs) {
     const Stretch place = facts_.places().of(output);
@@ -383,7 +395,7 @@ Reason RegionBuilder::add_outputs(size_t end, Region& region) {
         reason = "a view of a tensor outlives it";
         return;
       }
-      Call call(graph_, {});
+      Call call(graph_, ranges_, {});
       output = call.reshaped(output, ir::Shape(def.sizes.begin(), def.sizes.end()));
     }
     region.outputs.push_back(value);

@@ -48,7 +48,7 @@ class RegionBuilder {
   ir::Output read_constant(const TensorDef& def);
   std::optional<ir::Output> source_of_sizes(ValueIndex value);
   ir::Output add_parameter(ValueIndex value, const TensorDef& def);
-  Reason check_output(const Step& step, const Call& call, size_t i) const;
+  Reason check_output(const Step& step, const Call& call, size_t i);
   void define(ValueIndex value, ir::Output output);
   Reason add_outputs(size_t end, Region& region);
   Reason find_steps_to_run(size_t end, Region& region, std::vector<ValueIndex>& needed);
@@ -58,6 +58,7 @@ class RegionBuilder {
   MethodFacts& facts_;
   MethodFacts::Site begin_;
   ir::Graph graph_;
+  Ranges ranges_{graph_};
   Memory memory_;
   std::vector<std::pair<ValueIndex, ir::Output>> parameters_;
   // What tensors and numbers were last, under their own names.

@@ -26,8 +26,22 @@ Reason require_floats(const Call& call, std::initializer_list<size_t> arguments)
 // The same, or int32: sums, differences and products wrap as PyTorch's do. Of int64 OpenVINO keeps
 // the lower half, and of the shorter ones it saturates.
 Reason require_arithmetic(const Call& call, std::initializer_list<size_t> arguments);
-// What elements may have that are moved and not computed with: int64 would lose its upper half.
+// What elements may have that are moved and not computed with. Of int64 the region looks at what it
+// reads: it fits in int32.
 Reason require_moved(const Call& call, std::initializer_list<size_t> arguments);
+
+// Integers among the arguments are such that float32 holds them exactly (2^24), or the call is
+// refused; for operations that OpenVINO computes in float32.
+Reason require_exact(Call& call, std::initializer_list<size_t> arguments);
+// Integers that index something of `size` elements, from the end if negative: what is out of range
+// stays for the kernel, whose error says so.
+Reason require_indices(Call& call, size_t i, int64_t size);
+
+// x where it is NaN, else y: many of OpenVINO's operations lose a NaN.
+ir::Output keeping_nan(Call& call, ir::Output x, ir::Output y);
+// Whether x comes from a convolution, a product or a norm, into which OpenVINO fuses the activation
+// that follows it. There the forms that keep NaNs cost more than they are worth: docs/acceleration.md.
+bool follows_layer(const Call& call, ir::Output x);
 
 // dim counted from the end if negative.
 inline size_t wrapped(int64_t dim, size_t rank) {

@@ -13,14 +13,45 @@ using ir::Output;
 using Sizes = std::vector<int64_t>;
 
 // Whatever the operator, its result has the same elements in the same order.
-template <size_t kOut>
-Reason reshape(Call& call) {
-  if (Reason reason = require_moved(call, {0, kOut}); !reason.empty()) return reason;
-  if (call.numel(0) != call.numel(kOut)) return "its result has other elements";
-  const bool same = call.shape(0) == call.shape(kOut);
-  call.set(kOut, same ? call.tensor(0) : call.reshaped(call.tensor(0), call.shape(kOut)));
+Reason keep_elements(Call& call, size_t out) {
+  if (Reason reason = require_moved(call, {0, out}); !reason.empty()) return reason;
+  if (call.numel(0) != call.numel(out)) return "its result has other elements";
+  const bool same = call.shape(0) == call.shape(out);
+  call.set(out, same ? call.tensor(0) : call.reshaped(call.tensor(0), call.shape(out)));
   return {};
 }
+
+Reason view(Call& call) {
+  if (call.has_known_shapes()) return keep_elements(call, 2);
+  if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
+  call.set(2, call.reshaped(call.tensor(0), call.numbers(1)));
+  return {};
+}
+
+Reason unsqueeze(Call& call) {
+  if (call.has_known_shapes()) return keep_elements(call, 2);
+  if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
+  if (!is_dim(call.integer(1), call.rank(2))) return "its dimension is out of range";
+  const auto dim = static_cast<int64_t>(wrapped(call.integer(1), call.rank(2)));
+  call.set(2, call.node("Unsqueeze", {call.tensor(0), call.one(dim)}, call.dtype(2)));
+  return {};
+}
+
+// One dimension, or several. Which of them are 1 the result's rank says, if it says so of all.
+Reason squeeze(Call& call, const Sizes& dims) {
+  if (call.has_known_shapes()) return keep_elements(call, 2);
+  if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
+  Sizes axes;
+  for (const int64_t dim : dims) {
+    if (!is_dim(dim, call.rank(0))) return "a dimension is out of range";
+    axes.push_back(static_cast<int64_t>(wrapped(dim, call.rank(0))));
+  }
+  if (call.rank(0) != call.rank(2) + axes.size()) return "a run decides what it drops";
+  call.set(2, call.node("Squeeze", {call.tensor(0), call.indices(axes)}, call.dtype(2)));
+  return {};
+}
+Reason squeeze_dim(Call& call) { return squeeze(call, {call.integer(1)}); }
+Reason squeeze_dims(Call& call) { return squeeze(call, call.ints(1)); }
 
 // Floats of another width; all else as it is.
 template <size_t kOut>
@@ -31,7 +62,8 @@ Reason copy(Call& call) {
     if (Reason reason = require_floats(call, {0}); !reason.empty()) return reason;
     if (Reason reason = require_floats(call, {kOut}); !reason.empty()) return reason;
   }
-  if (call.shape(0) != call.shape(kOut)) return "its result is of another shape";
+  if (call.has_known_shapes() && call.shape(0) != call.shape(kOut))
+    return "its result is of another shape";
   call.set(kOut, call.converted(call.tensor(0), call.dtype(kOut)));
   return {};
 }
@@ -75,37 +107,36 @@ Reason t(Call& call) { return call.rank(0) > 2 ? "it is no matrix" : swap(call, 
 
 Reason expand(Call& call) {
   if (Reason reason = require_moved(call, {0, 3}); !reason.empty()) return reason;
-  if (call.shape(0) == call.shape(3)) {
+  const bool is_known = call.has_known_shapes();
+  if (is_known && call.shape(0) == call.shape(3)) {
     call.set(3, call.tensor(0));
     return {};
   }
-  call.set(3, call.node("Broadcast", {call.tensor(0), call.indices(call.shape(3))}, call.dtype(3),
-                        "opset3", {{"mode", "bidirectional"}}));
+  Output sizes = is_known ? call.indices(call.shape(3)) : call.numbers(1);
+  // -1: as it is.
+  if (!is_known) sizes = call.node("Maximum", {sizes, call.one(1)}, DType::Int64);
+  call.set(3, call.node("Broadcast", {call.tensor(0), sizes}, call.dtype(3), "opset3",
+                        {{"mode", "bidirectional"}}));
   return {};
-}
-
-// A list of one number, as the operations on slices take theirs.
-Output one(Call& call, int64_t number) {
-  return call.indices(std::span<const int64_t>(&number, 1));
 }
 
 // input, dim, start, end, step
 Reason slice(Call& call) {
   if (Reason reason = require_moved(call, {0, 5}); !reason.empty()) return reason;
   const size_t rank = call.rank(0);
+  if (!call.is_known(1)) return "a run decides its dimension";
   if (rank == 0 || !is_dim(call.integer(1), rank)) return "its dimension is out of range";
   const size_t dim = wrapped(call.integer(1), rank);
-  const int64_t size = call.size_of(0, dim);
-  const int64_t step = call.integer(4);
-  if (step < 1) return "its step is not positive";
-  const auto place = [size](int64_t at) {
-    return std::clamp(at < 0 ? at + size : at, int64_t{0}, size);
+  if (!call.is_known(4) || call.integer(4) < 1) return "its step is not positive";
+  // OpenVINO too counts negative places from the end and cuts those that are out of range.
+  const auto place = [&](size_t i, int64_t otherwise) {
+    const int64_t known = call.has(i) && call.is_known(i) ? call.integer(i) : otherwise;
+    return call.is_known(i) ? call.one(std::clamp<int64_t>(known, INT32_MIN, INT32_MAX))
+                            : call.reshaped(call.number(i), call.one(1));
   };
-  const int64_t start = call.has(2) ? place(call.integer(2)) : 0;
-  const int64_t end = call.has(3) ? place(call.integer(3)) : size;
   call.set(5, call.node("Slice",
-                        {call.tensor(0), one(call, start), one(call, end), one(call, step),
-                         one(call, static_cast<int64_t>(dim))},
+                        {call.tensor(0), place(2, 0), place(3, INT32_MAX),
+                         call.one(call.integer(4)), call.one(static_cast<int64_t>(dim))},
                         call.dtype(5), "opset8"));
   return {};
 }
@@ -122,9 +153,10 @@ Reason select(Call& call) {
   const size_t rank = call.rank(0);
   if (rank == 0 || !is_dim(call.integer(1), rank)) return "its dimension is out of range";
   const size_t dim = wrapped(call.integer(1), rank);
-  const int64_t size = call.size_of(0, dim);
-  const int64_t index = call.integer(2) < 0 ? call.integer(2) + size : call.integer(2);
-  if (index < 0 || index >= size) return "its index is out of range";
+  const int64_t index = call.integer(2);
+  // There is always a first and a last.
+  const int64_t size = call.is_static(0) ? call.size_of(0, dim) : 1;
+  if (index < -size || index >= size) return "its index may be out of range";
   call.set(3, taken(call, call.tensor(0), index, static_cast<int64_t>(dim)));
   return {};
 }
@@ -141,9 +173,8 @@ Reason join(Call& call, bool is_new_dimension) {
     if (part.def->nbytes() == 0) return "a part of it has no elements";
     Output output = part.output;
     if (is_new_dimension) {
-      Sizes shape(part.def->sizes.begin(), part.def->sizes.end());
-      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), 1);
-      output = call.reshaped(output, shape);
+      const Output at = call.one(static_cast<int64_t>(dim));
+      output = call.node("Unsqueeze", {output, at}, call.dtype(2));
     }
     parts.push_back(output);
   }
@@ -197,19 +228,24 @@ Reason unbind(Call& call) {
 }
 
 // A number in every element of the result.
-template <size_t kOut>
-Reason filled(Call& call, double number) {
-  if (Reason reason = require_moved(call, {kOut}); !reason.empty()) return reason;
-  call.set(kOut, call.node("Broadcast",
-                           {call.scalar(number, call.dtype(kOut)), call.indices(call.shape(kOut))},
-                           call.dtype(kOut), "opset3", {{"mode", "numpy"}}));
+Reason fill(Call& call, Output number, Output sizes, size_t out) {
+  if (Reason reason = require_moved(call, {out}); !reason.empty()) return reason;
+  call.set(out, call.node("Broadcast", {number, sizes}, call.dtype(out), "opset3",
+                          {{"mode", "numpy"}}));
   return {};
 }
-Reason zeros(Call& call) { return filled<1>(call, 0); }
-Reason ones(Call& call) { return filled<1>(call, 1); }
-Reason full(Call& call) { return filled<2>(call, call.real(1)); }
-Reason full_like(Call& call) { return filled<3>(call, call.real(1)); }
-Reason scalar_tensor(Call& call) { return filled<1>(call, call.real(0)); }
+Reason zeros(Call& call) { return fill(call, call.scalar(0, call.dtype(1)), call.numbers(0), 1); }
+Reason ones(Call& call) { return fill(call, call.scalar(1, call.dtype(1)), call.numbers(0), 1); }
+Reason full(Call& call) {
+  if (!call.is_known(1)) return "a run decides its number";
+  return fill(call, call.scalar_of(1, call.dtype(2)), call.numbers(0), 2);
+}
+Reason full_like(Call& call) {
+  return fill(call, call.scalar_of(1, call.dtype(3)), call.sizes(0), 3);
+}
+Reason scalar_tensor(Call& call) {
+  return fill(call, call.scalar_of(0, call.dtype(1)), call.indices(call.shape(1)), 1);
+}
 
 Reason repeat(Call& call) {
   if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
@@ -251,36 +287,36 @@ Reason pixel_shuffle(Call& call) {
 }
 
 constexpr LoweringRow kRows[] = {
-    {"aten::_to_copy.out", copy<3>},
-    {"aten::alias_copy.out", copy<1>},
-    {"aten::cat.out", cat},
-    {"aten::clone.out", copy<2>},
-    {"aten::constant_pad_nd.out", pad},
-    {"aten::detach_copy.out", copy<1>},
-    {"aten::expand_copy.out", expand},
-    {"aten::full.out", full},
-    {"aten::full_like.out", full_like},
-    {"aten::lift_fresh_copy.out", copy<1>},
-    {"aten::ones.out", ones},
-    {"aten::permute_copy.out", permute},
-    {"aten::pixel_shuffle.out", pixel_shuffle},
-    {"aten::repeat.out", repeat},
+    {"aten::_to_copy.out", copy<3>, Shapes::Dynamic},
+    {"aten::alias_copy.out", copy<1>, Shapes::Dynamic},
+    {"aten::cat.out", cat, Shapes::Dynamic},
+    {"aten::clone.out", copy<2>, Shapes::Dynamic},
+    {"aten::constant_pad_nd.out", pad, Shapes::Dynamic},
+    {"aten::detach_copy.out", copy<1>, Shapes::Dynamic},
+    {"aten::expand_copy.out", expand, Shapes::Any},
+    {"aten::full.out", full, Shapes::Any},
+    {"aten::full_like.out", full_like, Shapes::Dynamic},
+    {"aten::lift_fresh_copy.out", copy<1>, Shapes::Dynamic},
+    {"aten::ones.out", ones, Shapes::Any},
+    {"aten::permute_copy.out", permute, Shapes::Dynamic},
+    {"aten::pixel_shuffle.out", pixel_shuffle, Shapes::Dynamic},
+    {"aten::repeat.out", repeat, Shapes::Dynamic},
     {"aten::scalar_tensor.out", scalar_tensor},
-    {"aten::select_copy.int_out", select},
-    {"aten::slice_copy.Tensor_out", slice},
+    {"aten::select_copy.int_out", select, Shapes::Dynamic},
+    {"aten::slice_copy.Tensor_out", slice, Shapes::Any},
     {"aten::split_copy.Tensor_out", split},
     {"aten::split_with_sizes_copy.out", split},
-    {"aten::squeeze_copy.dim_out", reshape<2>},
-    {"aten::squeeze_copy.dims_out", reshape<2>},
-    {"aten::stack.out", stack},
-    {"aten::t_copy.out", t},
-    {"aten::transpose_copy.int_out", transpose},
+    {"aten::squeeze_copy.dim_out", squeeze_dim, Shapes::Dynamic},
+    {"aten::squeeze_copy.dims_out", squeeze_dims, Shapes::Dynamic},
+    {"aten::stack.out", stack, Shapes::Dynamic},
+    {"aten::t_copy.out", t, Shapes::Dynamic},
+    {"aten::transpose_copy.int_out", transpose, Shapes::Dynamic},
     {"aten::unbind_copy.int_out", unbind},
-    {"aten::unsqueeze_copy.out", reshape<2>},
-    {"aten::view_copy.out", reshape<2>},
-    {"aten::zeros.out", zeros},
-    {"dim_order_ops::_clone_dim_order.out", copy<3>},
-    {"dim_order_ops::_to_dim_order_copy.out", copy<3>},
+    {"aten::unsqueeze_copy.out", unsqueeze, Shapes::Dynamic},
+    {"aten::view_copy.out", view, Shapes::Any},
+    {"aten::zeros.out", zeros, Shapes::Any},
+    {"dim_order_ops::_clone_dim_order.out", copy<3>, Shapes::Dynamic},
+    {"dim_order_ops::_to_dim_order_copy.out", copy<3>, Shapes::Dynamic},
 };
 
 }  // namespace

@@ -23,6 +23,14 @@ struct Region {
   // made.
   std::vector<ValueIndex> inputs;
   std::vector<ValueIndex> outputs;
+  // Of inputs of int32 and int64: a run whose elements are not within [low, high] is left to the
+  // kernels.
+  struct Check {
+    size_t input = 0;
+    int64_t low = 0;
+    int64_t high = 0;
+  };
+  std::vector<Check> checks;
   // Instructions of it that still have to run, after it: they give tensors their pointers (et_view)
   // and compute numbers of sizes, which others read.
   std::vector<size_t> steps_after;

@@ -10,6 +10,20 @@
 namespace pteron {
 namespace {
 
+template <typename T>
+bool all_within(const Tensor& tensor, int64_t low, int64_t high) {
+  const T* data = tensor.data<T>();
+  return data != nullptr && std::all_of(data, data + tensor.numel(), [&](T element) {
+           return low <= element && element <= high;
+         });
+}
+
+// Of a tensor of int32 or int64.
+bool is_within(const Tensor& tensor, int64_t low, int64_t high) {
+  return tensor.dtype() == DType::Int32 ? all_within<int32_t>(tensor, low, high)
+                                        : all_within<int64_t>(tensor, low, high);
+}
+
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -144,6 +158,17 @@ void Method::State::note_time(size_t chain, size_t step, int64_t start) {
 }
 
 Result<bool> Method::State::run_region(size_t chain, RegionStep& region) {
+  for (const Region::Check& check : region.checks) {
+    if (is_within(*values[region.args[check.input]].tensor, check.low, check.high)) continue;
+    if (!region.was_left) {
+      region_refusals.push_back({chain, region.begin,
+                                 "in some runs: an integer that it reads is not within " +
+                                     std::to_string(check.low) + " to " +
+                                     std::to_string(check.high)});
+    }
+    region.was_left = true;
+    return false;
+  }
   auto ran = run_step_in_scratch(region.step);
   if (!ran.ok()) {
     if (stop.is_due()) return stop.error();

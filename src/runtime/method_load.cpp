@@ -406,6 +406,7 @@ void Method::State::accelerate() {
     made->begin = region.begin;
     made->end = region.end;
     made->steps_after = std::move(region.steps_after);
+    made->checks = std::move(region.checks);
     Step& step = made->step;
     step.kind = StepKind::Delegate;
     step.name = "accelerated";

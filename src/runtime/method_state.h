@@ -110,6 +110,8 @@ struct RegionStep {
   size_t begin = 0;
   size_t end = 0;
   std::vector<size_t> steps_after;
+  std::vector<Region::Check> checks;
+  bool was_left = false;    // A check has failed once.
   bool has_failed = false;  // From then on its instructions run by their kernels.
 };
 
