@@ -214,7 +214,16 @@ Json acceleration_json(const AccelerationReport& report) {
                     {"operator", one.name},
                     {"reason", one.reason}});
   }
-  return {{"regions", std::move(regions)}, {"kept", std::move(kept)}};
+  Json operators = Json::array();
+  for (const auto& one : report.operators) {
+    operators.push_back({{"name", one.name},
+                         {"compiled", one.compiled},
+                         {"kernels", one.kernels},
+                         {"reasons", one.reasons}});
+  }
+  return {{"regions", std::move(regions)},
+          {"kept", std::move(kept)},
+          {"operators", std::move(operators)}};
 }
 
 Json report_json(const ExecutionReport& report) {

@@ -49,13 +49,18 @@ class Lowering {
     if (!builder.has_work()) return;
     if (when_ == Accelerate::Auto && builder.work() < kWorthCompilingNs)
       return refuse(begin, end, "too little work to repay compiling it");
+    if (!missing_.empty()) return refuse(begin, end, missing_);
     Region region;
     LoweredRegion lowered;
     if (const Reason reason = builder.finish(end, region, lowered); !reason.empty())
       return refuse(begin, end, reason);
     if (region.outputs.empty()) return;
     auto compiled = compile_(std::move(lowered));
-    if (!compiled.ok()) return refuse(begin, end, compiled.error().message);
+    if (!compiled.ok()) {
+      // Without OpenVINO, or the device, the next one fares no better.
+      if (compiled.error().code == Code::Missing) missing_ = compiled.error().message;
+      return refuse(begin, end, compiled.error().message);
+    }
     region.compiled = *std::move(compiled);
     out_.regions.push_back(std::move(region));
   }
@@ -71,6 +76,7 @@ class Lowering {
   const CompileRegion& compile_;
   Accelerate when_;
   MethodFacts facts_;
+  std::string missing_;
   Acceleration out_;
 };
 

@@ -5,6 +5,7 @@
 // thread may load methods from it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -40,6 +41,9 @@ struct RuntimeOptions {
   uint64_t memory_limit = uint64_t{8} << 30;
   double time_limit = 0;  // Seconds of one run; 0: none.
   bool profile = false;
+  // Gives memory that holds the program's file back to the system, which reads it again when it is
+  // used; null if it holds nothing that could be. Thread-safe.
+  std::function<void()> give_file_back;
   // Keeps alive what the tables point at (an application's operators).
   std::shared_ptr<const void> keep;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "base/text.h"
 #include "runtime/method_state.h"
@@ -289,6 +290,11 @@ Result<void> Method::execute() {
   }
   PTERON_TRY(s.finish_run());
   s.has_result = true;
+  // What is compiled has weights of its own, made by the end of its first run.
+  if (!s.regions.empty() && !s.gave_file_back && s.program->options().give_file_back) {
+    s.program->options().give_file_back();
+    s.gave_file_back = true;
+  }
   return {};
 }
 
@@ -304,6 +310,25 @@ AccelerationReport Method::acceleration() const {
     const Step& step = state_->chains[refusal.chain][refusal.instruction];
     report.kept.push_back({refusal.chain, refusal.instruction, step.name, refusal.reason});
   }
+  std::map<std::string, AccelerationReport::Operator> operators;
+  for (size_t c = 0; c < state_->region_at.size(); ++c) {
+    size_t compiled_to = 0;
+    for (size_t i = 0; i < state_->chains[c].size(); ++i) {
+      const RegionStep* region = state_->region_at[c][i];
+      if (region != nullptr && !region->has_failed) compiled_to = region->end;
+      const Step& step = state_->chains[c][i];
+      if (step.kind != StepKind::Kernel) continue;
+      auto& row = operators[step.name];
+      row.name = step.name;
+      ++(i < compiled_to ? row.compiled : row.kernels);
+    }
+  }
+  for (const auto& kept : report.kept) {
+    auto& reasons = operators[kept.name].reasons;
+    if (std::find(reasons.begin(), reasons.end(), kept.reason) == reasons.end())
+      reasons.push_back(kept.reason);
+  }
+  for (auto& [name, row] : operators) report.operators.push_back(std::move(row));
   return report;
 }
 

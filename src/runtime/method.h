@@ -62,8 +62,15 @@ struct AccelerationReport {
     std::string name;  // The operator's.
     std::string reason;
   };
+  struct Operator {
+    std::string name;
+    size_t compiled = 0;  // Calls in regions.
+    size_t kernels = 0;   // Calls that run by kernels.
+    std::vector<std::string> reasons;  // Why, each once.
+  };
   std::vector<Region> regions;
   std::vector<Kept> kept;
+  std::vector<Operator> operators;  // By name.
 };
 
 class Method {

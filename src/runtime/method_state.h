@@ -134,6 +134,7 @@ struct Method::State {
   std::vector<std::unique_ptr<RegionStep>> regions;
   std::vector<std::vector<RegionStep*>> region_at;
   std::vector<RegionRefusal> region_refusals;
+  bool gave_file_back = false;
 
   // What a run may change, with what it was at load: put back before each run.
   struct ChangedValue {
