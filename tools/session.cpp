@@ -215,8 +215,11 @@ Json execution(pteron_method* method, const Options& options) {
       openvino = true;
       if (!options.cache_dir.empty() && part["properties"].value("CACHE_DIR", "").empty())
         notes.push_back("--cache " + options.cache_dir +
-                        ": without effect, since the program's blob is imported as it is, and "
-                        "nothing is compiled that could be kept");
+                        (whole["accelerated"]["regions"].empty()
+                             ? ": without effect, since the program's blob is imported as it is, "
+                               "and nothing is compiled that could be kept"
+                             : ": without effect on the program's own operators: what is compiled "
+                               "of them is not kept"));
     }
   }
   const std::string whose = "method \"" + whole["method"].get<std::string>() + "\"";

@@ -1,6 +1,8 @@
 // Operators on each element: OpenVINO computes them on the broadcast of its inputs, like PyTorch.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <optional>
 
 #include "lowering/call.h"
 #include "lowering/rules.h"
@@ -108,11 +110,49 @@ Reason logical_not(Call& call) {
   return {};
 }
 
+bool is_zero(const ir::Node& node) {
+  float value = 1;
+  if (node.operation != "Const" || node.outputs[0] != DType::Float32 ||
+      node.data.size() != sizeof value)
+    return false;
+  std::memcpy(&value, node.data.data(), sizeof value);
+  return value == 0;
+}
+
+// where(x > 0, x, w * x) with a constant w for each channel: PReLU, which OpenVINO fuses.
+std::optional<Output> as_prelu(Call& call) {
+  const auto& nodes = call.graph.nodes();
+  const Output x = call.tensor(1);
+  const auto is_constant = [&](Output output) { return nodes[output.node].operation == "Const"; };
+  const ir::Node& condition = nodes[call.tensor(0).node];
+  const ir::Node& scaled = nodes[call.tensor(2).node];
+  if (condition.operation != "Greater" || condition.inputs[0] != x ||
+      scaled.operation != "Multiply" || call.rank(1) < 2 || !is_zero(nodes[condition.inputs[1].node]))
+    return {};
+  const Output slope = scaled.inputs[0] == x ? scaled.inputs[1] : scaled.inputs[0];
+  if (!is_constant(slope) || (scaled.inputs[0] != x && scaled.inputs[1] != x)) return {};
+  // Aligned at the last dimension, all of it belongs to dimension 1.
+  const ir::Shape& shape = nodes[slope.node].shape;
+  const size_t rank = call.rank(1);
+  int64_t channels = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (d + rank != shape.size() + 1) return {};
+    channels = shape[d];
+  }
+  const int64_t shape_of_slope[] = {channels};
+  return call.node("PReLU", {x, call.reshaped(slope, shape_of_slope)}, call.dtype(3));
+}
+
 Reason where(Call& call) {
   if (call.dtype(0) != DType::Bool) return refuse_dtype(call, 0);
   if (call.dtype(1) != call.dtype(3) || call.dtype(2) != call.dtype(3))
     return "its operands have several dtypes";
   if (Reason reason = require_moved(call, {1, 2, 3}); !reason.empty()) return reason;
+  if (const auto prelu = as_prelu(call)) {
+    call.set(3, *prelu);
+    return {};
+  }
   call.set(3, call.node("Select", {call.tensor(0), call.tensor(1), call.tensor(2)}, call.dtype(3),
                         "opset1", {{"auto_broadcast", "numpy"}}));
   return {};

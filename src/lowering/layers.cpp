@@ -154,6 +154,27 @@ Output normalized(Call& call, Output input, const Sizes& axes, double epsilon, D
       {{"eps", number_text(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}});
 }
 
+Output reduced(Call& call, std::string_view operation, Output input, const Sizes& axes,
+               bool keep) {
+  return call.node(operation, {input, call.indices(axes)}, call.graph.dtype(input), "opset1",
+                   {{"keep_dims", keep ? "true" : "false"}});
+}
+
+// Sets the mean and the reciprocal of the deviation over the axes, which hardly anybody reads: then
+// they are no part of the model.
+void set_moments(Call& call, size_t mean_at, Output input, const Sizes& axes, double epsilon,
+                 bool keep) {
+  const DType dtype = call.dtype(mean_at);
+  const Output mean = reduced(call, "ReduceMean", input, axes, true);
+  const Output rest = call.node("Subtract", {input, mean}, dtype);
+  const Output square = call.node("Multiply", {rest, rest}, dtype);
+  const Output variance = reduced(call, "ReduceMean", square, axes, keep);
+  const Output shifted = call.node("Add", {variance, call.scalar(epsilon, dtype)}, dtype);
+  const Output deviation = call.node("Sqrt", {shifted}, dtype);
+  call.set(mean_at, keep ? mean : reduced(call, "ReduceMean", input, axes, false));
+  call.set(mean_at + 1, call.node("Divide", {call.scalar(1, dtype), deviation}, dtype));
+}
+
 // input, normalized_shape, weight, bias, epsilon
 Reason layer_norm(Call& call) {
   if (Reason reason = require_floats(call, {0, 5}); !reason.empty()) return reason;
@@ -162,6 +183,7 @@ Reason layer_norm(Call& call) {
   Sizes axes(count);
   std::iota(axes.begin(), axes.end(), static_cast<int64_t>(call.rank(0) - count));
   const DType dtype = call.dtype(5);
+  if (call.dtype(6) == dtype) set_moments(call, 6, call.tensor(0), axes, call.real(4), true);
   Output result = normalized(call, call.tensor(0), axes, call.real(4), dtype);
   if (call.has(2)) result = call.node("Multiply", {result, call.tensor(2)}, dtype);
   if (call.has(3)) result = call.node("Add", {result, call.tensor(3)}, dtype);
@@ -181,6 +203,7 @@ Reason group_norm(Call& call) {
   const Sizes axes{2};
   const Output joined = call.node("Reshape", {call.tensor(0), call.indices(grouped)}, dtype,
                                   "opset1", {{"special_zero", "true"}});
+  if (call.dtype(9) == dtype) set_moments(call, 9, joined, axes, call.real(7), false);
   Output result = call.reshaped(normalized(call, joined, axes, call.real(7), dtype), call.sizes(0));
   if (call.has(1))
     result =
