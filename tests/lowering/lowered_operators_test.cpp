@@ -3,13 +3,15 @@
 // 1e-4 (relative, with a floor of 1), float16 and bfloat16 to two of their last places.
 //
 // What lowering refuses is counted, and run by nobody: its kernel has tests of its own.
-// --cases=FILE replays another file; --table prints how much of each operator is lowered, and why
-// not the rest. PTERON_TEST_OPENVINO_2025_4_1 says where OpenVINO is, or the variable that
-// --openvino=VARIABLE names.
+// --cases=FILE replays another file; --document prints the tables of docs/acceleration.md, against
+// which the tests hold what they see; --table the same for a terminal, with what is wrong.
+// PTERON_TEST_OPENVINO_2025_4_1 says where OpenVINO is, or the variable that --openvino=VARIABLE
+// names.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -236,29 +238,83 @@ Tried replay(const Case& one) {
   return tried;
 }
 
+// How an operator's recorded calls fared.
+struct Share {
+  size_t calls = 0;
+  size_t lowered = 0;
+  size_t wrong = 0;
+  std::map<std::string, size_t> reasons;
+
+  void note(const Tried& tried) {
+    ++calls;
+    lowered += tried.is_lowered ? 1 : 0;
+    wrong += tried.wrong.empty() ? 0 : 1;
+    if (!tried.is_lowered) ++reasons[tried.reason];
+  }
+};
+
+// A row of the document's table.
+std::string document_row(const std::string& name, const Share& share) {
+  std::string row = "| `" + name + "` | " + std::to_string(share.lowered) + " of " +
+                    std::to_string(share.calls) + " |";
+  const char* separator = " ";
+  for (const auto& [reason, count] : share.reasons) {
+    row += separator + reason;
+    separator = "; ";
+  }
+  return row + " |";
+}
+
+// By operator.
+std::map<std::string, std::string> read_document() {
+  std::map<std::string, std::string> rows;
+  std::ifstream file(PTERON_ACCELERATION_DOCUMENT);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    rows[line.substr(3, line.find('`', 3) - 3)] = line;
+  }
+  return rows;
+}
+
+bool checks_document = true;
+
 class LoweredOperator : public testing::Test {
  public:
-  explicit LoweredOperator(std::vector<const Case*> cases) : cases_(std::move(cases)) {}
+  LoweredOperator(std::string name, std::vector<const Case*> cases)
+      : name_(std::move(name)), cases_(std::move(cases)) {}
 
   void TestBody() override {
     if (library.empty()) GTEST_SKIP() << "nothing says where OpenVINO is";
-    size_t failed = 0;
-    size_t lowered = 0;
+    Share share;
     for (const Case* one : cases_) {
       const Tried tried = replay(*one);
-      lowered += tried.is_lowered ? 1 : 0;
-      if (!tried.wrong.empty() && ++failed <= 4)
+      share.note(tried);
+      if (!tried.wrong.empty() && share.wrong <= 4)
         ADD_FAILURE() << describe(*one) << "\n  " << tried.wrong;
     }
-    EXPECT_EQ(failed, 0u) << "of " << lowered << " that are lowered";
-    EXPECT_GT(lowered, 0u) << "of " << cases_.size();
+    EXPECT_EQ(share.wrong, 0u) << "of " << share.lowered << " that are lowered";
+    EXPECT_GT(share.lowered, 0u) << "of " << cases_.size();
+    if (!checks_document) return;
+    static const auto document = read_document();
+    const auto row = document.find(name_);
+    EXPECT_EQ(row == document.end() ? "" : row->second, document_row(name_, share))
+        << "docs/acceleration.md, for whose tables --document prints";
   }
 
  private:
+  std::string name_;
   std::vector<const Case*> cases_;
 };
 
-void print_table(const std::map<std::string, std::vector<const Case*>>& by_name) {
+using CasesByName = std::map<std::string, std::vector<const Case*>>;
+
+Share share_of(const std::vector<const Case*>& cases) {
+  Share share;
+  for (const Case* one : cases) share.note(replay(*one));
+  return share;
+}
+
+void print_table(const CasesByName& by_name) {
   size_t rows = 0;
   for (const auto& [name, cases] : by_name) {
     if (find_row(name) == nullptr) {
@@ -266,20 +322,30 @@ void print_table(const std::map<std::string, std::vector<const Case*>>& by_name)
       continue;
     }
     ++rows;
-    size_t lowered = 0;
-    size_t wrong = 0;
-    std::map<std::string, size_t> reasons;
-    for (const Case* one : cases) {
-      const Tried tried = replay(*one);
-      lowered += tried.is_lowered ? 1 : 0;
-      wrong += tried.wrong.empty() ? 0 : 1;
-      if (!tried.is_lowered) ++reasons[tried.reason];
-    }
-    std::cout << name << ": " << lowered << " of " << cases.size() << ", " << wrong << " wrong";
-    for (const auto& [reason, count] : reasons) std::cout << "; " << count << " " << reason;
+    const Share share = share_of(cases);
+    std::cout << name << ": " << share.lowered << " of " << cases.size() << ", " << share.wrong
+              << " wrong";
+    for (const auto& [reason, count] : share.reasons) std::cout << "; " << count << " " << reason;
     std::cout << std::endl;
   }
   std::cout << rows << " operators with rows\n";
+}
+
+void print_document(const CasesByName& by_name) {
+  std::string without;
+  size_t rows = 0;
+  std::cout << "| operator | compiled, of its recorded calls | what stays with its kernel |\n"
+               "| --- | --- | --- |\n";
+  for (const auto& [name, cases] : by_name) {
+    if (find_row(name) == nullptr) {
+      without += (without.empty() ? "`" : ", `") + name + "`";
+      continue;
+    }
+    ++rows;
+    std::cout << document_row(name, share_of(cases)) << std::endl;
+  }
+  std::cout << "\n" << rows << " operators. Without a row, always with their kernels: " << without
+            << ".\n";
 }
 
 }  // namespace
@@ -290,10 +356,14 @@ int main(int argc, char** argv) {
   std::string path = PTERON_TEST_DATA "/operators.bin.gz";
   std::string variable = "PTERON_TEST_OPENVINO_2025_4_1";
   bool is_table = false;
+  bool is_document = false;
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--cases=", 8) == 0) path = argv[i] + 8;
     if (std::strncmp(argv[i], "--openvino=", 11) == 0) variable = argv[i] + 11;
     if (std::strcmp(argv[i], "--table") == 0) is_table = true;
+    if (std::strcmp(argv[i], "--document") == 0) is_document = true;
+    // The document tells of the recorded cases.
+    if (std::strncmp(argv[i], "--cases=", 8) == 0) pteron::checks_document = false;
   }
   if (const char* place = std::getenv(variable.c_str())) pteron::library = place;
   static std::vector<pteron::Case> cases = pteron::read_cases(path);
@@ -305,13 +375,19 @@ int main(int argc, char** argv) {
     pteron::print_table(by_name);
     return 0;
   }
+  if (is_document) {
+    pteron::print_document(by_name);
+    return 0;
+  }
   for (const auto& [name, list] : by_name) {
     if (pteron::find_row(name) == nullptr) continue;
     std::string title = name;
     for (char& c : title) c = c == ':' || c == '.' ? '_' : c;
     testing::RegisterTest(
         "LoweredOperators", title.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-        [own = list]() -> testing::Test* { return new pteron::LoweredOperator(own); });
+        [name = name, own = list]() -> testing::Test* {
+          return new pteron::LoweredOperator(name, own);
+        });
   }
   return RUN_ALL_TESTS();
 }

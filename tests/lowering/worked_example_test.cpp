@@ -1,0 +1,61 @@
+// The worked example of docs/acceleration.md: the IR that a golden program becomes is the one that
+// the document shows, but for where the graph's own constants lie: somewhere on the heap.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <string>
+#include <utility>
+
+#include "kernels/tables.h"
+#include "lowering/lowering.h"
+#include "program/decode.h"
+#include "runtime/method.h"
+
+namespace pteron {
+namespace {
+
+// The document's only block of XML.
+std::string documented_ir() {
+  std::ifstream file(PTERON_ACCELERATION_DOCUMENT);
+  std::string text;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "```xml" || line == "```") {
+      inside = line == "```xml";
+    } else if (inside) {
+      text += line + "\n";
+    }
+  }
+  return text;
+}
+
+TEST(WorkedExample, BecomesTheIrThatTheDocumentShows) {
+  auto file = open_file(std::string(PTERON_GOLDEN_DIR) + "/portable/models__ModuleLinear/model.pte",
+                        true);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  auto program = decode_program(*std::move(file));
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  RuntimeOptions options;
+  for (const auto& table : all_kernels()) options.kernels.push_back(table);
+  std::string text;
+  options.accelerator = make_accelerator(
+      [&](LoweredRegion region) -> Result<std::shared_ptr<CompiledDelegate>> {
+        text += region.model.text;
+        return Error{Code::Unsupported, "only looked at"};
+      },
+      Accelerate::On);
+  auto loaded = LoadedProgram::make(*std::move(program), std::move(options));
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  auto method = Method::load(*loaded, "forward");
+  ASSERT_TRUE(method.ok()) << method.error().message;
+  text = std::regex_replace(text, std::regex("offset=\"[0-9]{4,}\""), "offset=\"...\"");
+  EXPECT_EQ(text, documented_ir());
+  const AccelerationReport report = (*method)->acceleration();
+  ASSERT_FALSE(report.kept.empty());
+  EXPECT_EQ(report.kept[0].reason, "only looked at");
+}
+
+}  // namespace
+}  // namespace pteron
