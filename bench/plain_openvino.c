@@ -1,7 +1,8 @@
 /* The yardstick: a program that uses OpenVINO's C library and nothing else. It imports the blob of
  * a .pte, or reads and compiles a model's IR, and runs it, as pteron_peer.c does through Pteron.
- * usage: plain_openvino LIBOPENVINO_C MODEL.blob|MODEL.xml CALLS program|fast The model's inputs are
- * float32, or int64 (zeros). program: the precision properties that Pteron sets for `program`. */
+ * usage: plain_openvino LIBOPENVINO_C MODEL.blob|MODEL.xml CALLS program|fast The model's inputs
+ * are float32, or int64 (zeros). program: the precision properties that Pteron sets for `program`.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

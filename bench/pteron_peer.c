@@ -1,5 +1,5 @@
-/* What plain_openvino.c does, through Pteron's C interface, on the .pte that holds the same blob, or
- * the same model undelegated. usage: pteron_peer LIBOPENVINO_C MODEL.pte CALLS program|fast
+/* What plain_openvino.c does, through Pteron's C interface, on the .pte that holds the same blob,
+ * or the same model undelegated. usage: pteron_peer LIBOPENVINO_C MODEL.pte CALLS program|fast
  * [kernels] With `kernels`, nothing is compiled for OpenVINO. */
 #define _GNU_SOURCE
 #include "peer.h"

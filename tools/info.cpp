@@ -87,8 +87,8 @@ void look_for_openvino(Json& info, const Options& options) {
   if (!info["openvino"]["ok"]) take_openvino_away(info);
 }
 
-// What of the methods' own operators OpenVINO would run, found by compiling them. A method that does
-// not load says so elsewhere.
+// What of the methods' own operators OpenVINO would run, found by compiling them. A method that
+// does not load says so elsewhere.
 void look_at_acceleration(Json& info, const ProgramHandle& program, const Options& options) {
   if (options.accelerate == "off" || asked_device(options) == "NONE") return;
   for (Json& method : info["methods"]) {
@@ -124,7 +124,8 @@ std::string where_operator_runs(const Json& method, const Json& op) {
     if (row["compiled"] == 0)
       text = "kernel";
     else if (row["kernels"] > 0)
-      text = row["compiled"].dump() + " compiled for OpenVINO, " + row["kernels"].dump() + " kernel";
+      text =
+          row["compiled"].dump() + " compiled for OpenVINO, " + row["kernels"].dump() + " kernel";
     for (size_t i = 0; i < row["reasons"].size(); ++i)
       text += (i == 0 ? ": " : "; ") + escaped(row["reasons"][i].get<std::string>());
     return text;

@@ -52,8 +52,8 @@ def load(
     weights: paths of .ptd files.
     config: OpenVINO's properties for the device: {"NUM_STREAMS": 2}.
     hint: "latency" or "throughput".
-    accelerate: whether the program's own operators are compiled for OpenVINO: "auto" where it repays
-        the time that compiling takes, "on" wherever possible, or "off".
+    accelerate: whether the program's own operators are compiled for OpenVINO: "auto" where it
+        repays the time that compiling takes, "on" wherever possible, or "off".
     openvino: OpenVINO's C library, or a folder that has it; None: it is searched for.
     cache_dir: the folder of OpenVINO's model cache.
     copy_file: reads the file into memory instead of mapping it, so that it may change on disk.

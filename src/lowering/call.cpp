@@ -32,8 +32,7 @@ bool Call::has_known_shapes() const {
     return tensor.def == nullptr || tensor.def->dynamism == Dynamism::Static;
   };
   return std::all_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
-    return fixed(argument.tensor) &&
-           std::all_of(argument.list.begin(), argument.list.end(), fixed);
+    return fixed(argument.tensor) && std::all_of(argument.list.begin(), argument.list.end(), fixed);
   });
 }
 

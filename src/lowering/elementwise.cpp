@@ -127,7 +127,8 @@ std::optional<Output> as_prelu(Call& call) {
   const ir::Node& condition = nodes[call.tensor(0).node];
   const ir::Node& scaled = nodes[call.tensor(2).node];
   if (condition.operation != "Greater" || condition.inputs[0] != x ||
-      scaled.operation != "Multiply" || call.rank(1) < 2 || !is_zero(nodes[condition.inputs[1].node]))
+      scaled.operation != "Multiply" || call.rank(1) < 2 ||
+      !is_zero(nodes[condition.inputs[1].node]))
     return {};
   const Output slope = scaled.inputs[0] == x ? scaled.inputs[1] : scaled.inputs[0];
   if (!is_constant(slope) || (scaled.inputs[0] != x && scaled.inputs[1] != x)) return {};
@@ -180,9 +181,8 @@ Reason clamp(Call& call) {
   const double high = call.has(2) ? call.real(2) : infinity;
   if (!(low <= high)) return "its bounds are not in order";
   const Output x = call.tensor(0);
-  const Output clamped =
-      call.node("Clamp", {x}, call.dtype(3), "opset1",
-                {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
+  const Output clamped = call.node("Clamp", {x}, call.dtype(3), "opset1",
+                                   {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
   call.set(3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped));
   return {};
 }
@@ -192,13 +192,13 @@ Reason gelu(Call& call) {
   const bool by_tanh = call.string(1) == "tanh";
   const Output x = call.tensor(0);
   const DType dtype = call.dtype(2);
-  Output result = call.node("Gelu", {x}, dtype, "opset7",
-                            {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
+  Output result =
+      call.node("Gelu", {x}, dtype, "opset7", {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
   if (!by_tanh && !follows_layer(call, x)) {
     // OpenVINO makes NaN of infinity.
     const Output infinite = call.node("Equal", {x, call.scalar(HUGE_VAL, dtype)}, DType::Bool);
-    result = call.node("Select", {infinite, x, result}, dtype, "opset1",
-                       {{"auto_broadcast", "numpy"}});
+    result =
+        call.node("Select", {infinite, x, result}, dtype, "opset1", {{"auto_broadcast", "numpy"}});
   }
   call.set(2, result);
   return {};

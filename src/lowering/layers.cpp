@@ -154,8 +154,7 @@ Output normalized(Call& call, Output input, const Sizes& axes, double epsilon, D
       {{"eps", number_text(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}});
 }
 
-Output reduced(Call& call, std::string_view operation, Output input, const Sizes& axes,
-               bool keep) {
+Output reduced(Call& call, std::string_view operation, Output input, const Sizes& axes, bool keep) {
   return call.node(operation, {input, call.indices(axes)}, call.graph.dtype(input), "opset1",
                    {{"keep_dims", keep ? "true" : "false"}});
 }

@@ -12,7 +12,7 @@
 namespace pteron {
 
 // A region, ready to be compiled: the model's inputs and outputs are the region's. Its constants
-// lie in the program's files, which outlive what is compiled.
+// lie in the program's files, which outlive what is compiled, and in the model's copies.
 struct LoweredRegion {
   ir::Model model;
   // By output: it lies where an input does, so that it must not be written before the model has

@@ -104,8 +104,9 @@ Range Ranges::find(const ir::Node& node) const {
     return range;
   }
   if (operation == "Select") return hull(input(node, 1), input(node, 2));
-  if (operation == "Pad") return node.inputs.size() > 3 ? hull(input(node, 0), input(node, 3))
-                                                        : hull(input(node, 0), {0, 0});
+  if (operation == "Pad")
+    return node.inputs.size() > 3 ? hull(input(node, 0), input(node, 3))
+                                  : hull(input(node, 0), {0, 0});
   if (operation == "ScatterNDUpdate" || operation == "ScatterUpdate" ||
       operation == "ScatterElementsUpdate") {
     const auto reduction = std::find_if(node.attributes.begin(), node.attributes.end(),

@@ -11,7 +11,7 @@ namespace pteron {
 
 using Status = ov::ov_status_e;
 
-Result<std::shared_ptr<CompiledDelegate>> compile_model(OpenvinoOptions options, ir::Model model,
+Result<std::shared_ptr<CompiledDelegate>> compile_model(OpenvinoOptions options, ModelSource model,
                                                         std::vector<bool> staged) {
   std::string device = normalize_device(options.device);
   if (device.empty()) device = "CPU";
@@ -42,9 +42,8 @@ Result<std::shared_ptr<CompiledDelegate>> compile_model(OpenvinoOptions options,
       (*library)->ov_core_compile_model(core->handle, source.get(), device.c_str(), 0, &compiled);
   if (status != Status::Ok)
     return openvino_error(*library, Code::Unsupported, "OpenVINO does not compile it", status);
-  auto copies = std::make_shared<decltype(model.copies)>(std::move(model.copies));
   return make_compiled_model(*core, CompiledModelHandle(*library, compiled), std::move(staged),
-                             std::move(copies));
+                             std::move(model.keep));
 }
 
 }  // namespace pteron

@@ -25,7 +25,7 @@ struct DecodeLimits {
 struct FileBytes {
   Bytes bytes;
   std::shared_ptr<const void> storage;
-  std::string origin;  // A path, or "memory": how messages name the file.
+  std::string origin;       // A path, or "memory": how messages name the file.
   bool is_mapping = false;  // Of the file itself, not a copy.
 };
 

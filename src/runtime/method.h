@@ -64,8 +64,8 @@ struct AccelerationReport {
   };
   struct Operator {
     std::string name;
-    size_t compiled = 0;  // Calls in regions.
-    size_t kernels = 0;   // Calls that run by kernels.
+    size_t compiled = 0;               // Calls in regions.
+    size_t kernels = 0;                // Calls that run by kernels.
     std::vector<std::string> reasons;  // Why, each once.
   };
   std::vector<Region> regions;

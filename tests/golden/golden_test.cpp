@@ -60,7 +60,8 @@ std::set<std::string> read_missing_operators() {
   return names;
 }
 
-// Programs of which no region is compiled: a line each, NAME and why. Empty lines and # are skipped.
+// Programs of which no region is compiled: a line each, NAME and why. Empty lines and # are
+// skipped.
 std::set<std::string> read_not_compiled() {
   std::ifstream file(PTERON_NOT_COMPILED);
   EXPECT_TRUE(file) << PTERON_NOT_COMPILED;

@@ -81,7 +81,8 @@ TEST_P(CompiledPrograms, BatchesOfAnySizeAlternateInOneModel) {
   for (const int64_t batch : {1, 3, 8, 64, 2, 1, 64, 3, 8, 2}) {
     const auto frames = made_up(static_cast<size_t>(batch) * 1024, static_cast<uint32_t>(batch));
     const pteron::Shape shape{batch, 1024};
-    expect_same(compiled({pteron::tensor(frames, shape)}), kernels({pteron::tensor(frames, shape)}));
+    expect_same(compiled({pteron::tensor(frames, shape)}),
+                kernels({pteron::tensor(frames, shape)}));
   }
   expect_whole_in_one_region(compiled);
 }
@@ -168,9 +169,10 @@ INSTANTIATE_TEST_SUITE_P(Both, CompiledPrograms,
 
 // Without OpenVINO everything runs as it did, and the reason is there to read.
 TEST(CompiledProgramsWithout, OpenvinoKernelsRunAndSayWhy) {
-  Method method = Program(kModels + "pnet_portable.pte",
-                          Options().openvino("/nowhere/libopenvino_c.so").accelerate(Accelerate::On))
-                      .load();
+  Method method =
+      Program(kModels + "pnet_portable.pte",
+              Options().openvino("/nowhere/libopenvino_c.so").accelerate(Accelerate::On))
+          .load();
   const json found = acceleration(method);
   EXPECT_TRUE(found["regions"].empty());
   ASSERT_FALSE(found["kept"].empty());

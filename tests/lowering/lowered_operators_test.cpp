@@ -17,11 +17,10 @@
 #include <memory>
 #include <set>
 
+#include "api/accelerate.h"
 #include "case_text.h"
 #include "kernels/tables.h"
 #include "lowering/call.h"
-#include "lowering/lowering.h"
-#include "openvino/openvino.h"
 #include "runtime/method.h"
 
 namespace pteron {
@@ -189,11 +188,7 @@ Tried replay(const Case& one) {
   for (const auto table : all_kernels()) options.kernels.push_back(table);
   OpenvinoOptions openvino;
   openvino.library = library;
-  options.accelerator = make_accelerator(
-      [openvino](LoweredRegion region) {
-        return compile_model(openvino, std::move(region.model), std::move(region.staged));
-      },
-      Accelerate::On);
+  options.accelerator = make_openvino_accelerator(openvino, true);
   auto loaded = LoadedProgram::make(std::move(program), std::move(options));
   if (!loaded.ok()) return {false, "the program is refused: " + loaded.error().message, ""};
   auto method = Method::load(*loaded, "forward");
@@ -344,8 +339,8 @@ void print_document(const CasesByName& by_name) {
     ++rows;
     std::cout << document_row(name, share_of(cases)) << std::endl;
   }
-  std::cout << "\n" << rows << " operators. Without a row, always with their kernels: " << without
-            << ".\n";
+  std::cout << "\n"
+            << rows << " operators. Without a row, always with their kernels: " << without << ".\n";
 }
 
 }  // namespace
@@ -383,11 +378,10 @@ int main(int argc, char** argv) {
     if (pteron::find_row(name) == nullptr) continue;
     std::string title = name;
     for (char& c : title) c = c == ':' || c == '.' ? '_' : c;
-    testing::RegisterTest(
-        "LoweredOperators", title.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-        [name = name, own = list]() -> testing::Test* {
-          return new pteron::LoweredOperator(name, own);
-        });
+    testing::RegisterTest("LoweredOperators", title.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [name = name, own = list]() -> testing::Test* {
+                            return new pteron::LoweredOperator(name, own);
+                          });
   }
   return RUN_ALL_TESTS();
 }

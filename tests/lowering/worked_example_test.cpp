@@ -32,8 +32,8 @@ std::string documented_ir() {
 }
 
 TEST(WorkedExample, BecomesTheIrThatTheDocumentShows) {
-  auto file = open_file(std::string(PTERON_GOLDEN_DIR) + "/portable/models__ModuleLinear/model.pte",
-                        true);
+  auto file =
+      open_file(std::string(PTERON_GOLDEN_DIR) + "/portable/models__ModuleLinear/model.pte", true);
   ASSERT_TRUE(file.ok()) << file.error().message;
   auto program = decode_program(*std::move(file));
   ASSERT_TRUE(program.ok()) << program.error().message;
