@@ -23,7 +23,7 @@ warnings.filterwarnings("ignore")
 MODELS = ("mobilenet_v2", "resnet50", "vit_b_16", "lstm")
 
 
-class Lstm(torch.nn.Module):
+class Lstm(torch.nn.Module):  # type: ignore[misc]
     """A classifier of the elements of a sequence."""
 
     def __init__(self) -> None:
@@ -49,19 +49,20 @@ def make(name: str) -> tuple[torch.nn.Module, torch.Tensor]:
     return net, torch.randn(1, 3, 224, 224)
 
 
-def convert(net: torch.nn.Module, x: torch.Tensor, path: Path) -> None:
+def convert(exported: torch.export.ExportedProgram, shape: list[int], path: Path) -> None:
     import openvino
 
-    model = openvino.convert_model(net, example_input=x, input=[list(x.shape)])
+    model = openvino.convert_model(exported)
+    model.reshape(shape)
     openvino.save_model(model, path, compress_to_fp16=False)
 
 
 def save(folder: Path, name: str) -> None:
     net, x = make(name)
-    convert(net, x, folder / f"{name}.xml")
     with torch.no_grad():
         np.savez(folder / f"{name}_portable.npz", in0=x.numpy(), out0=net(x).numpy())
     exported = torch.export.export(net, (x,))
+    convert(exported, list(x.shape), folder / f"{name}.xml")
     for suffix, partitioners in (("xnnpack", [XnnpackPartitioner()]), ("portable", [])):
         program = to_edge_transform_and_lower(exported, partitioner=partitioners)
         (folder / f"{name}_{suffix}.pte").write_bytes(program.to_executorch().buffer)

@@ -40,6 +40,11 @@ Output Graph::constant(DType dtype, Shape shape, Bytes data) {
   return output;
 }
 
+Output Graph::owned_constant(DType dtype, Shape shape, std::vector<std::byte> data) {
+  const auto& kept = copies_.emplace_back(std::move(data));
+  return push({"Const", "opset1", name_, {}, {}, {dtype}, std::move(shape), kept});
+}
+
 Output Graph::copied_constant(DType dtype, Shape shape, Bytes data) {
   auto key = std::tuple(std::string(reinterpret_cast<const char*>(data.data()), data.size()), dtype,
                         shape);

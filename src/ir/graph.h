@@ -54,7 +54,9 @@ class Graph {
   Output parameter(DType dtype, Shape shape, std::string name);
   // The bytes must stay as long as what is compiled of the graph. The same bytes make one node.
   Output constant(DType dtype, Shape shape, Bytes data);
-  // Keeps a copy of the bytes.
+  // Keeps the bytes.
+  Output owned_constant(DType dtype, Shape shape, std::vector<std::byte> data);
+  // Keeps a copy of the bytes, of which there should be few; the same bytes make one node.
   Output copied_constant(DType dtype, Shape shape, Bytes data);
   template <typename T>
   Output numbers(DType dtype, std::span<const T> values, bool is_scalar = false) {

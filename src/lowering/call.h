@@ -119,6 +119,7 @@ struct LoweringRow {
 // Each family's rows.
 std::span<const LoweringRow> elementwise_rows();
 std::span<const LoweringRow> layer_rows();
+std::span<const LoweringRow> batch_norm_rows();
 std::span<const LoweringRow> shape_rows();
 std::span<const LoweringRow> reduction_rows();
 

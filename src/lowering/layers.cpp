@@ -126,28 +126,6 @@ Reason linear(Call& call) {
   return {};
 }
 
-// A vector of ones or zeros where none is given.
-Output given_or(Call& call, size_t i, float otherwise, int64_t count, DType dtype) {
-  if (call.has(i)) return call.tensor(i);
-  const std::vector<float> numbers(static_cast<size_t>(count), otherwise);
-  return call.converted(call.graph.numbers<float>(DType::Float32, numbers), dtype);
-}
-
-// input, weight, bias, mean, variance, momentum, epsilon
-Reason batch_norm(Call& call) {
-  if (Reason reason = require_floats(call, {0, 3, 4, 7}); !reason.empty()) return reason;
-  if (call.rank(0) < 2) return "it is of rank " + std::to_string(call.rank(0));
-  if (!call.is_static(3)) return "a run decides its channels";
-  const int64_t channels = call.size_of(3, 0);
-  const DType dtype = call.dtype(7);
-  const Output weight = given_or(call, 1, 1, channels, dtype);
-  const Output bias = given_or(call, 2, 0, channels, dtype);
-  call.set(7, call.node("BatchNormInference",
-                        {call.tensor(0), weight, bias, call.tensor(3), call.tensor(4)}, dtype,
-                        "opset5", {{"epsilon", number_text(call.real(6))}}));
-  return {};
-}
-
 Output normalized(Call& call, Output input, const Sizes& axes, double epsilon, DType dtype) {
   return call.node(
       "MVN", {input, call.indices(axes)}, dtype, "opset6",
@@ -304,7 +282,6 @@ constexpr LoweringRow kRows[] = {
     {"aten::_adaptive_avg_pool2d.out", adaptive_avg_pool<2>, Shapes::Dynamic},
     {"aten::_adaptive_avg_pool3d.out", adaptive_avg_pool<3>, Shapes::Dynamic},
     {"aten::_log_softmax.out", softmax<"LogSoftmax", "opset5">, Shapes::Dynamic},
-    {"aten::_native_batch_norm_legit_no_training.out", batch_norm, Shapes::Dynamic},
     {"aten::_softmax.out", softmax<"SoftMax", "opset8">, Shapes::Dynamic},
     {"aten::addmm.out", addmm, Shapes::Dynamic},
     {"aten::avg_pool2d.out", avg_pool<2>, Shapes::Dynamic},

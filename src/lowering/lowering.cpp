@@ -55,6 +55,8 @@ class Lowering {
     if (const Reason reason = builder.finish(end, region, lowered); !reason.empty())
       return refuse(begin, end, reason);
     if (region.outputs.empty()) return;
+    // Weights that were folded are copies by now.
+    if (method_.give_file_back) method_.give_file_back();
     auto compiled = compile_(std::move(lowered));
     if (!compiled.ok()) {
       // Without OpenVINO, or the device, the next one fares no better.

@@ -2,6 +2,7 @@
 // a call of a delegate.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +56,7 @@ struct MethodView {
   const std::vector<std::vector<Step>>& chains;
   const DataFlow& flow;
   const std::vector<Weights>& weights;
+  const std::function<void()>& give_file_back;  // RuntimeOptions'; may be null.
 };
 
 class Accelerator {

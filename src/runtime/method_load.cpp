@@ -395,8 +395,8 @@ void Method::State::find_changes() {
 
 void Method::State::accelerate() {
   const RuntimeOptions& options = program->options();
-  Acceleration found =
-      options.accelerator->accelerate({program->program(), *plan, chains, flow, options.weights});
+  Acceleration found = options.accelerator->accelerate(
+      {program->program(), *plan, chains, flow, options.weights, options.give_file_back});
   region_refusals = std::move(found.refusals);
   for (const auto& chain : chains) region_at.emplace_back(chain.size());
   for (Region& region : found.regions) {
