@@ -125,7 +125,7 @@ Range Ranges::find(const ir::Node& node) const {
   if (operation == "Negative") return unless_wrapped(negated(input(node, 0)));
   if (operation == "Abs") {
     const Range range = input(node, 0);
-    return unless_wrapped(hull({0, 0}, hull(range, negated(range))));
+    return unless_wrapped({0, std::max(range.high, negated(range).high)});
   }
   if (operation == "FloorMod" && input(node, 1).low > 0) return {0, input(node, 1).high - 1};
   if (operation == "Mod" && input(node, 1).low > 0)
