@@ -98,6 +98,7 @@ Range Ranges::find(const ir::Node& node) const {
   // What wraps may be anything.
   const auto unless_wrapped = [&](const Range& range) { return range.within(all) ? range : all; };
   if (moves_first(operation)) return input(node, 0);
+  if (operation == "BitwiseAnd" && input(node, 1).low >= 0) return {0, input(node, 1).high};
   if (operation == "Concat" || operation == "Maximum" || operation == "Minimum") {
     Range range = input(node, 0);
     for (size_t i = 1; i < node.inputs.size(); ++i) range = hull(range, input(node, i));
