@@ -32,15 +32,20 @@ Output gathered(Call& call, Output input, Output index, size_t dim) {
                    {{"batch_dims", "0"}});
 }
 
-// The first of each dimension, as many as `shape` has.
+// The first of each dimension, as many as `shape` has. As OpenVINO's newer Slice this would be taken
+// for needless before a GatherElements.
 Output cut(Call& call, Output input, const Sizes& from, const Sizes& shape) {
   if (from == shape) return input;
-  Sizes axes(shape.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  return call.node("Slice",
+  const std::string none = ir::list_text(Sizes(shape.size(), 0));
+  return call.node("StridedSlice",
                    {input, call.indices(Sizes(shape.size(), 0)), call.indices(shape),
-                    call.indices(Sizes(shape.size(), 1)), call.indices(axes)},
-                   call.graph.dtype(input), "opset8");
+                    call.indices(Sizes(shape.size(), 1))},
+                   call.graph.dtype(input), "opset1",
+                   {{"begin_mask", none},
+                    {"end_mask", none},
+                    {"new_axis_mask", none},
+                    {"shrink_axis_mask", none},
+                    {"ellipsis_mask", none}});
 }
 
 Output broadcast(Call& call, Output input, const Sizes& shape) {
@@ -300,6 +305,24 @@ Reason put_masked(Call& call, size_t out) {
   return {};
 }
 
+// A source that replaces some places of one dimension.
+Reason put_along(Call& call, Output places, size_t dim, Output source, size_t out) {
+  call.set(out, call.node("ScatterUpdate",
+                          {call.tensor(0), places, source, axis_of(call, dim)},
+                          call.dtype(out), "opset3"));
+  return {};
+}
+
+// Indices that may count from the end, from the start.
+Output counted_from_start(Call& call, Output index, int64_t size) {
+  const DType dtype = call.graph.dtype(index);
+  const Output is_negative = call.node("Less", {index, call.scalar(0, dtype)}, DType::Bool);
+  const Output moved =
+      call.node("Add", {index, call.scalar(static_cast<double>(size), dtype)}, dtype);
+  return call.node("Select", {is_negative, moved, index}, dtype, "opset1",
+                   {{"auto_broadcast", "numpy"}});
+}
+
 // self, indices, values, accumulate
 template <size_t kOut>
 Reason index_put(Call& call) {
@@ -327,6 +350,12 @@ Reason index_put(Call& call) {
   Sizes whole = shape;
   if (call.rank(2) > shape.size() || !broadcast_into(whole, call.shape(2)) || whole != shape)
     return "its values do not fit its indices";
+  if (!accumulates && indices.at.size() == 1 && indices.common.size() == 1) {
+    // As a cache is written.
+    const size_t d = indices.at[0];
+    const Output places = counted_from_start(call, list[d].output, call.size_of(0, d));
+    return put_along(call, places, d, broadcast(call, call.tensor(2), shape), kOut);
+  }
   const Output self = transposed(call, call.tensor(0), order);
   const Output values = transposed(call, broadcast(call, call.tensor(2), shape),
                                    common_first(indices, shape.size()));
@@ -336,14 +365,6 @@ Reason index_put(Call& call) {
                 accumulates ? "opset15" : "opset4",
                 accumulates ? attributes : ir::Attributes());
   call.set(kOut, transposed(call, result, inverse(order)));
-  return {};
-}
-
-// A source that replaces some places of one dimension.
-Reason put_along(Call& call, const Sizes& places, size_t dim, Output source, size_t out) {
-  call.set(out, call.node("ScatterUpdate",
-                          {call.tensor(0), call.indices(places), source, axis_of(call, dim)},
-                          call.dtype(out), "opset3"));
   return {};
 }
 
@@ -360,7 +381,7 @@ Reason select_scatter(Call& call) {
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
   if (call.shape(1) != shape) return "its source is of another shape";
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), 1);
-  return put_along(call, {at < 0 ? at + size : at}, dim, call.reshaped(call.tensor(1), shape), 4);
+  return put_along(call, call.one(at < 0 ? at + size : at), dim, call.reshaped(call.tensor(1), shape), 4);
 }
 
 // self, source, dim, start, end, step
@@ -382,7 +403,7 @@ Reason slice_scatter(Call& call) {
   Sizes shape = call.shape(0);
   shape[dim] = static_cast<int64_t>(places.size());
   if (call.shape(1) != shape) return "its source is of another shape";
-  return put_along(call, places, dim, call.tensor(1), 6);
+  return put_along(call, call.indices(places), dim, call.tensor(1), 6);
 }
 
 constexpr LoweringRow kRows[] = {

@@ -1,5 +1,6 @@
 // The operators that networks spend their time in: products, convolutions, norms, softmax,
 // in the forms that OpenVINO fuses.
+#include <cmath>
 #include <numeric>
 
 #include "lowering/call.h"
@@ -189,12 +190,20 @@ template <Text kOperation, Text kOpset>
 Reason softmax(Call& call) {
   if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
   if (call.rank(0) == 0 || !is_dim(call.integer(1), call.rank(0))) return "it has no dimension";
-  // Of float16, a row with a NaN would have it in one element only.
-  const Output input = call.converted(call.tensor(0), DType::Float32);
-  const Output result =
-      call.node(kOperation.view(), {input}, DType::Float32, kOpset.view(),
-                {{"axis", std::to_string(wrapped(call.integer(1), call.rank(0)))}});
-  call.set(3, call.converted(result, call.dtype(3)));
+  const size_t dim = wrapped(call.integer(1), call.rank(0));
+  const Output x = call.tensor(0);
+  Output result = call.node(kOperation.view(), {x}, call.dtype(3), kOpset.view(),
+                            {{"axis", std::to_string(dim)}});
+  if (call.dtype(3) == DType::Float16) {
+    // A NaN's row would be 0 elsewhere.
+    const Output is_nan = call.node("NotEqual", {x, x}, DType::Bool);
+    const Output has_nan =
+        call.node("ReduceLogicalOr", {is_nan, call.one(static_cast<int64_t>(dim))}, DType::Bool,
+                  "opset1", {{"keep_dims", "true"}});
+    result = call.node("Select", {has_nan, call.scalar(NAN, DType::Float16), result},
+                       DType::Float16, "opset1", {{"auto_broadcast", "numpy"}});
+  }
+  call.set(3, result);
   return {};
 }
 

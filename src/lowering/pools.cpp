@@ -77,6 +77,42 @@ Reason max_pool(Call& call) {
   return set_with_places(call, kSpatial, 6, values);
 }
 
+Output mean_pool(Call& call, Output input, const Pool& pool, bool counts_padding, bool ceils) {
+  return call.node("AvgPool", {input}, call.graph.dtype(input), "opset14",
+                   {{"kernel", list_text(pool.kernel)},
+                    {"strides", list_text(pool.strides)},
+                    {"pads_begin", list_text(pool.padding)},
+                    {"pads_end", list_text(pool.padding)},
+                    {"exclude-pad", counts_padding ? "false" : "true"},
+                    {"auto_pad", "explicit"},
+                    {"rounding_type", ceils ? "ceil_torch" : "floor"}});
+}
+
+// The last window may go past the padding at the end, of which PyTorch counts only what there is:
+// OpenVINO does so of an input that is padded before, and may have a window more.
+template <size_t kSpatial>
+Output mean_of_padded(Call& call, Output input, Pool pool) {
+  Sizes around(kSpatial + 2);
+  std::copy(pool.padding.begin(), pool.padding.end(), around.begin() + 2);
+  const DType dtype = call.graph.dtype(input);
+  const Output padded = call.node(
+      "Pad", {input, call.indices(around), call.indices(around), call.scalar(0, dtype)}, dtype,
+      "opset12", {{"pad_mode", "constant"}});
+  pool.padding.assign(kSpatial, 0);
+  const Output result = mean_pool(call, padded, pool, false, true);
+  Sizes axes;
+  Sizes ends;
+  const size_t first = call.rank(7) - kSpatial;
+  for (size_t d = 0; d < kSpatial; ++d) {
+    axes.push_back(static_cast<int64_t>(2 + d));
+    ends.push_back(call.size_of(7, first + d));
+  }
+  return call.node("Slice",
+                   {result, call.indices(Sizes(kSpatial, 0)), call.indices(ends),
+                    call.indices(Sizes(kSpatial, 1)), call.indices(axes)},
+                   dtype, "opset8");
+}
+
 // input, kernel, stride, padding, ceil_mode, count_include_pad, divisor
 template <size_t kSpatial>
 Reason avg_pool(Call& call) {
@@ -85,18 +121,17 @@ Reason avg_pool(Call& call) {
   if (!pool.reason.empty()) return pool.reason;
   const bool has_divisor = call.has(6);
   const bool ceils = call.boolean(4);
-  // OpenVINO counts a window that begins in the padding at the end; PyTorch has none of those.
+  const bool pads = *std::max_element(pool.padding.begin(), pool.padding.end()) > 0;
   if (has_divisor && (ceils || call.integer(6) == 0)) return "it has a divisor of its own";
-  // A divisor that counts each window whole, padding too, as none is cut off.
-  const bool counts_padding = has_divisor || call.boolean(5);
-  Output result = call.node("AvgPool", {with_batch(call, kSpatial)}, call.dtype(7), "opset14",
-                            {{"kernel", list_text(pool.kernel)},
-                             {"strides", list_text(pool.strides)},
-                             {"pads_begin", list_text(pool.padding)},
-                             {"pads_end", list_text(pool.padding)},
-                             {"exclude-pad", counts_padding ? "false" : "true"},
-                             {"auto_pad", "explicit"},
-                             {"rounding_type", ceils ? "ceil_torch" : "floor"}});
+  Output result;
+  if (ceils && pads && call.boolean(5)) {
+    if (!call.has_known_shapes() || call.rank(7) != call.rank(0)) return "a run decides its shape";
+    result = mean_of_padded<kSpatial>(call, with_batch(call, kSpatial), pool);
+  } else {
+    // A divisor is for whole windows, of which none is cut off here.
+    result =
+        mean_pool(call, with_batch(call, kSpatial), pool, has_divisor || call.boolean(5), ceils);
+  }
   if (has_divisor) {
     double size = 1;
     for (const int64_t n : pool.kernel) size *= static_cast<double>(n);
