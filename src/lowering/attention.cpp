@@ -1,5 +1,5 @@
-// ExecuTorch's operators for language models (llama::). Caches are [batch, positions, heads, width],
-// as queries, keys and values are.
+// ExecuTorch's operators for language models (llama::). Caches are [batch, positions, heads,
+// width], as queries, keys and values are.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -39,9 +39,9 @@ Reason write_cache(Call& call, size_t value, size_t cache, int64_t start, Output
 
 // The result of the cache operators carries nothing.
 void clear(Call& call, size_t out) {
-  call.set(out, call.node("Broadcast",
-                          {call.scalar(0, call.dtype(out)), call.indices(call.shape(out))},
-                          call.dtype(out), "opset3", {{"mode", "numpy"}}));
+  call.set(out,
+           call.node("Broadcast", {call.scalar(0, call.dtype(out)), call.indices(call.shape(out))},
+                     call.dtype(out), "opset3", {{"mode", "numpy"}}));
 }
 
 // value, cache, start
@@ -145,7 +145,7 @@ Reason attend(Call& call, const Attention& a, size_t out) {
                              of_keys(a.key), of_keys(a.value)};
   std::optional<Output> mask;
   if (call.has(a.mask)) mask = call.converted(call.tensor(a.mask), DType::Float32);
-  inputs.push_back(mask             ? *mask
+  inputs.push_back(mask          ? *mask
                    : a.is_causal ? causal_mask(call, queries, used, a.start)
                                  : call.scalar(0, DType::Float32));
   const double scale = a.scale ? *a.scale : 1 / std::sqrt(static_cast<double>(q[3]));
@@ -198,8 +198,8 @@ Reason sdpa_with_cache(Call& call) {
   call.set(3, caches[0]);
   call.set(4, caches[1]);
   return attend(call,
-                {call.tensor(0), caches[0], caches[1], call.shape(0), call.shape(3), 7, call.integer(5),
-                 call.boolean(9), scale_at(call, 10)},
+                {call.tensor(0), caches[0], caches[1], call.shape(0), call.shape(3), 7,
+                 call.integer(5), call.boolean(9), scale_at(call, 10)},
                 11);
 }
 
@@ -219,8 +219,8 @@ Reason hadamard(Call& call) {
       matrix.push_back(is_minus ? -unit : unit);
     }
   }
-  const Output right = call.graph.copied_constant(DType::Float32, {n, n},
-                                                  std::as_bytes(std::span(matrix)));
+  const Output right =
+      call.graph.copied_constant(DType::Float32, {n, n}, std::as_bytes(std::span(matrix)));
   Output input = call.converted(call.tensor(0), DType::Float32);
   if (call.rank(0) == 1) input = call.reshaped(input, Sizes{1, n});
   Output result = call.node("MatMul", {input, right}, DType::Float32, "opset1",

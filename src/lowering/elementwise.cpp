@@ -140,9 +140,8 @@ Reason clamp(Call& call) {
   const double high = call.has(2) ? call.real(2) : infinity;
   if (!(low <= high)) return "its bounds are not in order";
   const Output x = call.tensor(0);
-  const Output clamped =
-      call.node("Clamp", {x}, call.dtype(3), "opset1",
-                {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
+  const Output clamped = call.node("Clamp", {x}, call.dtype(3), "opset1",
+                                   {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
   call.set(3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped));
   return {};
 }
@@ -152,13 +151,13 @@ Reason gelu(Call& call) {
   const bool by_tanh = call.string(1) == "tanh";
   const Output x = call.tensor(0);
   const DType dtype = call.dtype(2);
-  Output result = call.node("Gelu", {x}, dtype, "opset7",
-                            {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
+  Output result =
+      call.node("Gelu", {x}, dtype, "opset7", {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
   if (!by_tanh && !follows_layer(call, x)) {
     // OpenVINO makes NaN of infinity.
     const Output infinite = call.node("Equal", {x, call.scalar(HUGE_VAL, dtype)}, DType::Bool);
-    result = call.node("Select", {infinite, x, result}, dtype, "opset1",
-                       {{"auto_broadcast", "numpy"}});
+    result =
+        call.node("Select", {infinite, x, result}, dtype, "opset1", {{"auto_broadcast", "numpy"}});
   }
   call.set(2, result);
   return {};

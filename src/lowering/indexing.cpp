@@ -32,8 +32,8 @@ Output gathered(Call& call, Output input, Output index, size_t dim) {
                    {{"batch_dims", "0"}});
 }
 
-// The first of each dimension, as many as `shape` has. As OpenVINO's newer Slice this would be taken
-// for needless before a GatherElements.
+// The first of each dimension, as many as `shape` has. As OpenVINO's newer Slice this would be
+// taken for needless before a GatherElements.
 Output cut(Call& call, Output input, const Sizes& from, const Sizes& shape) {
   if (from == shape) return input;
   const std::string none = ir::list_text(Sizes(shape.size(), 0));
@@ -120,8 +120,7 @@ Reason gather(Call& call) {
   if (!along.reason.empty()) return along.reason;
   Sizes read = along.index;
   read[along.dim] = along.self[along.dim];
-  const Output input =
-      cut(call, call.reshaped(call.tensor(0), along.self), along.self, read);
+  const Output input = cut(call, call.reshaped(call.tensor(0), along.self), along.self, read);
   const Output index = call.reshaped(call.tensor(2), along.index);
   const Output result = call.node("GatherElements", {input, index}, call.dtype(4), "opset6",
                                   {{"axis", std::to_string(along.dim)}});
@@ -172,10 +171,10 @@ Reason scatter_number(Call& call) {
 
 // What index and index_put address: their index tensors, one of each of some dimensions.
 struct Indices {
-  Sizes dims;               // Which have one, ascending.
-  std::vector<size_t> at;   // Where in the list it is.
-  Sizes common;             // The shape that they broadcast to; of several only.
-  size_t place = 0;         // Where in the result that is.
+  Sizes dims;              // Which have one, ascending.
+  std::vector<size_t> at;  // Where in the list it is.
+  Sizes common;            // The shape that they broadcast to; of several only.
+  size_t place = 0;        // Where in the result that is.
   Reason reason;
 };
 
@@ -248,8 +247,8 @@ Sizes indexed_first(const Indices& indices, size_t rank) {
 }
 Sizes inverse(const Sizes& order) {
   Sizes back(order.size());
-  for (size_t d = 0; d < order.size(); ++d) back[static_cast<size_t>(order[d])] =
-      static_cast<int64_t>(d);
+  for (size_t d = 0; d < order.size(); ++d)
+    back[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
   return back;
 }
 // From the result's dimensions to [common..., others...].
@@ -307,8 +306,7 @@ Reason put_masked(Call& call, size_t out) {
 
 // A source that replaces some places of one dimension.
 Reason put_along(Call& call, Output places, size_t dim, Output source, size_t out) {
-  call.set(out, call.node("ScatterUpdate",
-                          {call.tensor(0), places, source, axis_of(call, dim)},
+  call.set(out, call.node("ScatterUpdate", {call.tensor(0), places, source, axis_of(call, dim)},
                           call.dtype(out), "opset3"));
   return {};
 }
@@ -327,8 +325,8 @@ Output counted_from_start(Call& call, Output index, int64_t size) {
 template <size_t kOut>
 Reason index_put(Call& call) {
   const bool accumulates = call.boolean(3);
-  if (Reason reason = accumulates ? require_arithmetic(call, {0, 2, kOut})
-                                  : require_moved(call, {0, 2, kOut});
+  if (Reason reason =
+          accumulates ? require_arithmetic(call, {0, 2, kOut}) : require_moved(call, {0, 2, kOut});
       !reason.empty())
     return reason;
   const auto& list = call.list(1);
@@ -357,13 +355,12 @@ Reason index_put(Call& call) {
     return put_along(call, places, d, broadcast(call, call.tensor(2), shape), kOut);
   }
   const Output self = transposed(call, call.tensor(0), order);
-  const Output values = transposed(call, broadcast(call, call.tensor(2), shape),
-                                   common_first(indices, shape.size()));
+  const Output values =
+      transposed(call, broadcast(call, call.tensor(2), shape), common_first(indices, shape.size()));
   const ir::Attributes attributes{{"reduction", accumulates ? "sum" : "none"}};
   const Output result =
       call.node("ScatterNDUpdate", {self, joined(call, indices), values}, call.dtype(kOut),
-                accumulates ? "opset15" : "opset4",
-                accumulates ? attributes : ir::Attributes());
+                accumulates ? "opset15" : "opset4", accumulates ? attributes : ir::Attributes());
   call.set(kOut, transposed(call, result, inverse(order)));
   return {};
 }
@@ -381,7 +378,8 @@ Reason select_scatter(Call& call) {
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
   if (call.shape(1) != shape) return "its source is of another shape";
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(dim), 1);
-  return put_along(call, call.one(at < 0 ? at + size : at), dim, call.reshaped(call.tensor(1), shape), 4);
+  return put_along(call, call.one(at < 0 ? at + size : at), dim,
+                   call.reshaped(call.tensor(1), shape), 4);
 }
 
 // self, source, dim, start, end, step

@@ -195,8 +195,10 @@ Reason softmax(Call& call) {
   Output result = call.node(kOperation.view(), {x}, call.dtype(3), kOpset.view(),
                             {{"axis", std::to_string(dim)}});
   if (call.dtype(3) == DType::Float16) {
-    // A NaN's row would be 0 elsewhere.
-    const Output is_nan = call.node("NotEqual", {x, x}, DType::Bool);
+    // The row of a NaN or of infinity would be 0 elsewhere.
+    const Output is_less =
+        call.node("Less", {x, call.scalar(HUGE_VAL, DType::Float16)}, DType::Bool);
+    const Output is_nan = call.node("LogicalNot", {is_less}, DType::Bool);
     const Output has_nan =
         call.node("ReduceLogicalOr", {is_nan, call.one(static_cast<int64_t>(dim))}, DType::Bool,
                   "opset1", {{"keep_dims", "true"}});

@@ -47,8 +47,7 @@ Output without_batch(Call& call, size_t spatial, Output result) {
 Reason set_with_places(Call& call, size_t spatial, size_t out, Output values) {
   const Output places{values.node, 1};
   call.set(out, without_batch(call, spatial, values));
-  call.set(out + 1,
-           without_batch(call, spatial, call.converted(places, call.dtype(out + 1))));
+  call.set(out + 1, without_batch(call, spatial, call.converted(places, call.dtype(out + 1))));
   return {};
 }
 
@@ -62,19 +61,22 @@ Reason max_pool(Call& call) {
   if (dilations.size() != kSpatial || *std::min_element(dilations.begin(), dilations.end()) < 1)
     return "a dilation is out of range";
   const std::vector<DType> results{call.dtype(6), DType::Int32};
-  const Output values =
-      call.graph.add("MaxPool", "opset14", {with_batch(call, kSpatial)},
-                     {{"kernel", list_text(pool.kernel)},
-                      {"strides", list_text(pool.strides)},
-                      {"pads_begin", list_text(pool.padding)},
-                      {"pads_end", list_text(pool.padding)},
-                      {"dilations", list_text(dilations)},
-                      {"auto_pad", "explicit"},
-                      {"rounding_type", call.boolean(5) ? "ceil_torch" : "floor"},
-                      {"index_element_type", "i32"},
-                      {"axis", "2"}},
-                     results);
-  return set_with_places(call, kSpatial, 6, values);
+  const Output values = call.graph.add("MaxPool", "opset14", {with_batch(call, kSpatial)},
+                                       {{"kernel", list_text(pool.kernel)},
+                                        {"strides", list_text(pool.strides)},
+                                        {"pads_begin", list_text(pool.padding)},
+                                        {"pads_end", list_text(pool.padding)},
+                                        {"dilations", list_text(dilations)},
+                                        {"auto_pad", "explicit"},
+                                        {"rounding_type", call.boolean(5) ? "ceil_torch" : "floor"},
+                                        {"index_element_type", "i32"},
+                                        {"axis", "2"}},
+                                       results);
+  // Places OpenVINO has of these alone, by its reference.
+  if (call.dtype(6) == DType::Float32 && !call.boolean(5) && call.has_known_shapes())
+    return set_with_places(call, kSpatial, 6, values);
+  call.set(6, without_batch(call, kSpatial, values));
+  return {};
 }
 
 Output mean_pool(Call& call, Output input, const Pool& pool, bool counts_padding, bool ceils) {
@@ -95,9 +97,9 @@ Output mean_of_padded(Call& call, Output input, Pool pool) {
   Sizes around(kSpatial + 2);
   std::copy(pool.padding.begin(), pool.padding.end(), around.begin() + 2);
   const DType dtype = call.graph.dtype(input);
-  const Output padded = call.node(
-      "Pad", {input, call.indices(around), call.indices(around), call.scalar(0, dtype)}, dtype,
-      "opset12", {{"pad_mode", "constant"}});
+  const Output padded =
+      call.node("Pad", {input, call.indices(around), call.indices(around), call.scalar(0, dtype)},
+                dtype, "opset12", {{"pad_mode", "constant"}});
   pool.padding.assign(kSpatial, 0);
   const Output result = mean_pool(call, padded, pool, false, true);
   Sizes axes;
@@ -166,9 +168,9 @@ Reason adaptive_avg_pool(Call& call) {
                           "opset1", {{"keep_dims", "true"}}));
     return {};
   }
-  const Output result = call.node("AdaptiveAvgPool",
-                                  {with_batch(call, kSpatial), call.indices(sizes)},
-                                  call.dtype(2), "opset8");
+  const Output result =
+      call.node("AdaptiveAvgPool", {with_batch(call, kSpatial), call.indices(sizes)}, call.dtype(2),
+                "opset8");
   call.set(2, without_batch(call, kSpatial, result));
   return {};
 }

@@ -33,8 +33,7 @@ Output number(Call& call, double value) { return call.scalar(value, DType::Float
 // Zero points that floats hold, with their distance from any element.
 Reason require_zeros(Call& call, size_t i) {
   if (is_narrow(call.dtype(i))) return {};
-  if (call.dtype(i) != DType::Int32 && call.dtype(i) != DType::Int64)
-    return refuse_dtype(call, i);
+  if (call.dtype(i) != DType::Int32 && call.dtype(i) != DType::Int64) return refuse_dtype(call, i);
   if (!call.ranges.demand(call.tensor(i), {-kMost, kMost})) return "a zero point may be great";
   return {};
 }
@@ -144,8 +143,8 @@ Reason quantize_per_token(Call& call) {
   if (Reason reason = require_floats(call, {1}); !reason.empty()) return reason;
   if (Reason reason = require_bounds(call, 3, call.dtype(6)); !reason.empty()) return reason;
   if (Reason reason = check_rows(call); !reason.empty()) return reason;
-  const Output scaled = operation(call, "Multiply", in_floats(call, call.tensor(0)),
-                                  inverse(call, by_rows(call, 1)));
+  const Output scaled =
+      operation(call, "Multiply", in_floats(call, call.tensor(0)), inverse(call, by_rows(call, 1)));
   const Output moved = operation(call, "Add", scaled, by_rows(call, 2));
   call.set(6, bounded(call, rounded(call, moved), 3, call.dtype(6)));
   return {};
@@ -215,8 +214,7 @@ Reason dequantize_per_token(Call& call) {
   if (Reason reason = require_quantized(call, 0, 7); !reason.empty()) return reason;
   if (!is_scale(call.dtype(1))) return refuse_dtype(call, 1);
   if (Reason reason = check_rows(call); !reason.empty()) return reason;
-  call.set(7,
-           dequantized(call, call.tensor(0), by_rows(call, 2), by_rows(call, 1), call.dtype(7)));
+  call.set(7, dequantized(call, call.tensor(0), by_rows(call, 2), by_rows(call, 1), call.dtype(7)));
   return {};
 }
 
@@ -247,8 +245,8 @@ Output gathered(Call& call, Output input, Output index) {
                    call.graph.dtype(input), "opset8", {{"batch_dims", "0"}});
 }
 
-// Bytes, [...], as the elements of kBits in them, [..., 8 / kBits]: of 4 bits the high half first, of
-// 2 bits the lowest. In floats, where a quotient by a power of two is exact.
+// Bytes, [...], as the elements of kBits in them, [..., 8 / kBits]: of 4 bits the high half first,
+// of 2 bits the lowest. In floats, where a quotient by a power of two is exact.
 template <int kBits>
 Output unpacked(Call& call, Output bytes, size_t rank) {
   const Output x = in_floats(call, bytes);
@@ -257,8 +255,7 @@ Output unpacked(Call& call, Output bytes, size_t rank) {
     return call.node("Floor", {part}, DType::Float32);
   };
   const auto below = [&](Output of, Output upper, double unit) {
-    return operation(call, "Subtract", of,
-                     operation(call, "Multiply", upper, number(call, unit)));
+    return operation(call, "Subtract", of, operation(call, "Multiply", upper, number(call, unit)));
   };
   std::vector<Output> parts;
   if (kBits == 4) {
@@ -279,7 +276,8 @@ Output unpacked(Call& call, Output bytes, size_t rank) {
 template <int kBits>
 Reason embedding(Call& call) {
   const size_t out = call.size() - 1;
-  const bool is_bytes = call.dtype(0) == DType::UInt8 || (kBits == 8 && call.dtype(0) == DType::Int8);
+  const bool is_bytes =
+      call.dtype(0) == DType::UInt8 || (kBits == 8 && call.dtype(0) == DType::Int8);
   if (!is_bytes) return refuse_dtype(call, 0);
   if (!is_float(call.dtype(out))) return refuse_dtype(call, out);
   if (!is_float(call.dtype(1))) return refuse_dtype(call, 1);

@@ -90,8 +90,8 @@ bool moves_first(std::string_view operation) {
 
 // Whether an output has the places of values: TopK's and a pool's second one.
 bool has_places(const ir::Graph& graph, ir::Output output) {
-  return output.port > 0 && is_any(graph.nodes()[output.node].operation,
-                                   {"TopK", "MaxPool", "AdaptiveMaxPool"});
+  return output.port > 0 &&
+         is_any(graph.nodes()[output.node].operation, {"TopK", "MaxPool", "AdaptiveMaxPool"});
 }
 
 }  // namespace
@@ -116,8 +116,9 @@ Range Ranges::find(const ir::Node& node) const {
     return range;
   }
   if (operation == "Select") return hull(input(node, 1), input(node, 2));
-  if (operation == "Pad") return node.inputs.size() > 3 ? hull(input(node, 0), input(node, 3))
-                                                        : hull(input(node, 0), {0, 0});
+  if (operation == "Pad")
+    return node.inputs.size() > 3 ? hull(input(node, 0), input(node, 3))
+                                  : hull(input(node, 0), {0, 0});
   if (operation == "ScatterNDUpdate" || operation == "ScatterUpdate" ||
       operation == "ScatterElementsUpdate") {
     const auto reduction = std::find_if(node.attributes.begin(), node.attributes.end(),

@@ -63,8 +63,8 @@ Reason flip(Call& call) {
   }
   const auto all = [&](int64_t value) { return call.indices(Sizes(axes.size(), value)); };
   call.set(2, call.node("Slice",
-                        {call.tensor(0), all(-1), all(std::numeric_limits<int32_t>::min()),
-                         all(-1), call.indices(axes)},
+                        {call.tensor(0), all(-1), all(std::numeric_limits<int32_t>::min()), all(-1),
+                         call.indices(axes)},
                         call.dtype(2), "opset8"));
   return {};
 }
@@ -89,10 +89,10 @@ Reason roll(Call& call) {
     const int64_t by = (shifts[i] % size + size) % size;
     if (by == 0) continue;
     const auto part = [&](int64_t from, int64_t to) {
-      return call.node("Slice",
-                       {result, call.one(from), call.one(to), call.one(1),
-                        call.one(static_cast<int64_t>(dim))},
-                       call.dtype(3), "opset8");
+      return call.node(
+          "Slice",
+          {result, call.one(from), call.one(to), call.one(1), call.one(static_cast<int64_t>(dim))},
+          call.dtype(3), "opset8");
     };
     const std::vector<Output> parts{part(size - by, size), part(0, size - by)};
     result = call.node("Concat", parts, call.dtype(3), "opset1", {{"axis", std::to_string(dim)}});
@@ -193,14 +193,14 @@ Reason as_strided(Call& call) {
   // Strides count in memory as it lies.
   const auto& order = call.def(0).dim_order;
   if (!std::is_sorted(order.begin(), order.end())) return "its input lies in another order";
-  if (sizes.size() != strides.size() || offset < 0 || offset >= elements ||
-      sizes != call.shape(4))
+  if (sizes.size() != strides.size() || offset < 0 || offset >= elements || sizes != call.shape(4))
     return "its places are out of range";
   if (call.numel(4) > kMostPlaces) return "it has many places";
   Sizes places{offset};
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] < 1 || strides[d] < 0) return "its places are out of range";
-    if (sizes[d] > 1 && strides[d] > elements / (sizes[d] - 1)) return "its places are out of range";
+    if (sizes[d] > 1 && strides[d] > elements / (sizes[d] - 1))
+      return "its places are out of range";
     Sizes next;
     for (const int64_t place : places) {
       for (int64_t i = 0; i < sizes[d]; ++i) next.push_back(place + (i > 0 ? i * strides[d] : 0));
@@ -213,12 +213,11 @@ Reason as_strided(Call& call) {
   bool is_run = true;
   for (size_t i = 0; i < places.size(); ++i)
     is_run = is_run && places[i] == offset + static_cast<int64_t>(i);
-  const Output taken =
-      is_run ? call.node("Slice",
-                         {flat, call.one(offset), call.one(places.back() + 1), call.one(1),
-                          call.one(0)},
-                         call.dtype(4), "opset8")
-             : gathered(call, flat, call.indices(places), 0);
+  const Output taken = is_run ? call.node("Slice",
+                                          {flat, call.one(offset), call.one(places.back() + 1),
+                                           call.one(1), call.one(0)},
+                                          call.dtype(4), "opset8")
+                              : gathered(call, flat, call.indices(places), 0);
   call.set(4, call.reshaped(taken, sizes));
   return {};
 }
@@ -232,9 +231,9 @@ Reason pixel_shuffle(Call& call) {
   const int64_t factor = call.integer(1);
   if (rank < 3 || factor < 1 || factor > INT16_MAX) return "it is no image";
   if (rank == 4) {
-    call.set(2, call.node(kToSpace ? "DepthToSpace" : "SpaceToDepth", {call.tensor(0)},
-                          call.dtype(2), "opset1",
-                          {{"mode", "depth_first"}, {"block_size", std::to_string(factor)}}));
+    call.set(
+        2, call.node(kToSpace ? "DepthToSpace" : "SpaceToDepth", {call.tensor(0)}, call.dtype(2),
+                     "opset1", {{"mode", "depth_first"}, {"block_size", std::to_string(factor)}}));
     return {};
   }
   if (!call.has_known_shapes()) return "a run decides its shapes";
@@ -246,9 +245,9 @@ Reason pixel_shuffle(Call& call) {
     return "its factor does not fit it";
   int64_t lead = 1;
   for (size_t d = 0; d + 3 < rank; ++d) lead *= shape[d];
-  const Sizes parts =
-      kToSpace ? Sizes{lead, channels / (factor * factor), factor, factor, height, width}
-               : Sizes{lead, channels, height / factor, factor, width / factor, factor};
+  const Sizes parts = kToSpace
+                          ? Sizes{lead, channels / (factor * factor), factor, factor, height, width}
+                          : Sizes{lead, channels, height / factor, factor, width / factor, factor};
   const Sizes order = kToSpace ? Sizes{0, 1, 4, 2, 5, 3} : Sizes{0, 1, 3, 5, 2, 4};
   call.set(2, call.reshaped(transposed(call, call.reshaped(call.tensor(0), parts), order),
                             call.shape(2)));

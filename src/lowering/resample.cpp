@@ -47,8 +47,8 @@ Pictures read_pictures(Call& call, size_t scales, size_t out) {
 Output interpolated(Call& call, const Pictures& p, const char* mode, const char* coordinates,
                     size_t out) {
   const std::vector<float> scales{static_cast<float>(p.scale[0]), static_cast<float>(p.scale[1])};
-  const Output target = p.has_scales ? call.graph.numbers<float>(DType::Float32, scales)
-                                     : call.indices(call.ints(1));
+  const Output target =
+      p.has_scales ? call.graph.numbers<float>(DType::Float32, scales) : call.indices(call.ints(1));
   return call.node("Interpolate", {call.tensor(0), target, call.indices(Sizes{2, 3})},
                    call.dtype(out), "opset11",
                    {{"mode", mode},
@@ -92,8 +92,8 @@ Reason nearest(Call& call) {
     const float step = p.has_scales ? static_cast<float>(1.0 / p.scale[d])
                                     : static_cast<float>(p.in[d]) / static_cast<float>(p.out[d]);
     for (int64_t i = 0; i < p.out[d]; ++i)
-      sources[d].push_back(std::min(
-          static_cast<int64_t>(std::floor(step * static_cast<float>(i))), p.in[d] - 1));
+      sources[d].push_back(
+          std::min(static_cast<int64_t>(std::floor(step * static_cast<float>(i))), p.in[d] - 1));
   }
   if (is_float && is_repeated(sources[0], p.in[0], p.out[0]) &&
       is_repeated(sources[1], p.in[1], p.out[1])) {
@@ -103,10 +103,10 @@ Reason nearest(Call& call) {
   Output result = call.tensor(0);
   for (size_t d = 0; d < 2; ++d) {
     const auto axis = static_cast<int64_t>(2 + d);
-    result = call.node("Gather",
-                       {result, call.indices(sources[d]),
-                        call.indices(std::span<const int64_t>(&axis, 1), true)},
-                       call.dtype(3), "opset8", {{"batch_dims", "0"}});
+    result = call.node(
+        "Gather",
+        {result, call.indices(sources[d]), call.indices(std::span<const int64_t>(&axis, 1), true)},
+        call.dtype(3), "opset8", {{"batch_dims", "0"}});
   }
   call.set(3, result);
   return {};
@@ -117,8 +117,8 @@ Reason bilinear(Call& call) {
   if (Reason reason = require_floats(call, {0, 4}); !reason.empty()) return reason;
   const Pictures p = read_pictures(call, 3, 4);
   if (!p.reason.empty()) return p.reason;
-  call.set(4, interpolated(call, p, "linear_onnx",
-                           call.boolean(2) ? "align_corners" : "half_pixel", 4));
+  call.set(
+      4, interpolated(call, p, "linear_onnx", call.boolean(2) ? "align_corners" : "half_pixel", 4));
   return {};
 }
 

@@ -211,10 +211,10 @@ Reason unbind(Call& call) {
   // Cut apart, so that a run fails whose size is another.
   const size_t count = call.list(2).size();
   const Output axis = call.one(static_cast<int64_t>(dim));
-  const Output first = call.graph.add(
-      "VariadicSplit", "opset1",
-      {call.tensor(0), call.reshaped(axis, Sizes()), call.indices(Sizes(count, 1))}, {},
-      std::vector<DType>(count, call.dtype(0)));
+  const Output first =
+      call.graph.add("VariadicSplit", "opset1",
+                     {call.tensor(0), call.reshaped(axis, Sizes()), call.indices(Sizes(count, 1))},
+                     {}, std::vector<DType>(count, call.dtype(0)));
   for (size_t k = 0; k < count; ++k) {
     const Output part{first.node, static_cast<uint32_t>(k)};
     call.set(2, k, call.node("Squeeze", {part, axis}, call.dtype(0)));
@@ -225,8 +225,8 @@ Reason unbind(Call& call) {
 // A number in every element of the result.
 Reason fill(Call& call, Output number, Output sizes, size_t out) {
   if (Reason reason = require_moved(call, {out}); !reason.empty()) return reason;
-  call.set(out, call.node("Broadcast", {number, sizes}, call.dtype(out), "opset3",
-                          {{"mode", "numpy"}}));
+  call.set(out,
+           call.node("Broadcast", {number, sizes}, call.dtype(out), "opset3", {{"mode", "numpy"}}));
   return {};
 }
 Reason zeros(Call& call) { return fill(call, call.scalar(0, call.dtype(1)), call.numbers(0), 1); }
@@ -248,6 +248,10 @@ Reason repeat(Call& call) {
   if (times.size() < call.rank(0)) return "it has fewer numbers than dimensions";
   for (const int64_t n : times) {
     if (n < 1) return "it repeats less than once";
+  }
+  if (times.empty()) {
+    call.set(2, call.tensor(0));
+    return {};
   }
   call.set(2, call.node("Tile", {call.tensor(0), call.indices(times)}, call.dtype(2)));
   return {};
