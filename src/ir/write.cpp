@@ -94,6 +94,8 @@ class Writer {
       if (low_ == nullptr || data.data() < low_) low_ = data.data();
       if (high_ == nullptr || data.data() + data.size() > high_) high_ = data.data() + data.size();
     }
+    // OpenVINO reads no constant, not even one without elements, where it is given no memory.
+    if (low_ == nullptr) low_ = &kNothing, high_ = low_ + 1;
   }
 
   void open(uint32_t id, std::string_view name, std::string_view type, std::string_view opset) {
@@ -169,6 +171,8 @@ class Writer {
     }
     return text;
   }
+
+  static constexpr std::byte kNothing{};
 
   const Graph& graph_;
   const std::vector<bool> needed_;

@@ -63,6 +63,9 @@ class Call {
   bool is_double(size_t i) const { return std::holds_alternative<double>(*arguments_[i].value); }
   bool boolean(size_t i) const { return integer(i) != 0; }
   const std::vector<int64_t>& ints(size_t i) const { return arguments_[i].ints; }
+  const std::vector<double>& reals(size_t i) const {
+    return std::get<DoubleList>(*arguments_[i].value).items;
+  }
   // The same as the graph has them, known or not: 0-d and 1-d, int64.
   ir::Output number(size_t i);
   ir::Output numbers(size_t i);
@@ -122,6 +125,14 @@ std::span<const LoweringRow> layer_rows();
 std::span<const LoweringRow> batch_norm_rows();
 std::span<const LoweringRow> shape_rows();
 std::span<const LoweringRow> reduction_rows();
+std::span<const LoweringRow> indexing_rows();
+std::span<const LoweringRow> copy_rows();
+std::span<const LoweringRow> rearranging_rows();
+std::span<const LoweringRow> pad_rows();
+std::span<const LoweringRow> pool_rows();
+std::span<const LoweringRow> resample_rows();
+std::span<const LoweringRow> quantized_rows();
+std::span<const LoweringRow> attention_rows();
 
 const LoweringRow* find_row(std::string_view name);
 

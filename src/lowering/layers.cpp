@@ -1,5 +1,6 @@
-// The operators that networks spend their time in: products, convolutions, pools, norms, softmax,
+// The operators that networks spend their time in: products, convolutions, norms, softmax,
 // in the forms that OpenVINO fuses.
+#include <cmath>
 #include <numeric>
 
 #include "lowering/call.h"
@@ -12,12 +13,6 @@ using ir::list_text;
 using ir::number_text;
 using ir::Output;
 using Sizes = std::vector<int64_t>;
-
-// A list of one number for every dimension, or of one each.
-Sizes spread(const Sizes& list, size_t count, int64_t otherwise) {
-  if (list.empty()) return Sizes(count, otherwise);
-  return list.size() == 1 ? Sizes(count, list[0]) : list;
-}
 
 // [C] as [1, C, 1, 1], for an image of `rank` dimensions.
 Output by_channel(Call& call, Output vector, int64_t channels, size_t rank) {
@@ -191,106 +186,36 @@ Reason group_norm(Call& call) {
   return {};
 }
 
-struct Pool {
-  Sizes kernel, strides, padding;
-  Reason reason;
-};
-// Kernel, stride and padding from argument 1 on, over the last dimensions.
-Pool read_pool(Call& call, size_t spatial) {
-  Pool pool{spread(call.ints(1), spatial, 1), {}, spread(call.ints(3), spatial, 0), {}};
-  pool.strides = call.ints(2).empty() ? pool.kernel : spread(call.ints(2), spatial, 1);
-  for (const Sizes* sizes : {&pool.kernel, &pool.strides, &pool.padding}) {
-    if (sizes->size() != spatial) pool.reason = "its lists are not of its dimensions";
-  }
-  if (call.rank(0) != spatial + 2) pool.reason = "it is of rank " + std::to_string(call.rank(0));
-  for (size_t d = 0; pool.reason.empty() && d < spatial; ++d) {
-    if (pool.kernel[d] <= 0 || pool.strides[d] <= 0 || pool.padding[d] < 0)
-      pool.reason = "a kernel, stride or padding is out of range";
-  }
-  return pool;
-}
-
-// input, kernel, stride, padding, dilation, ceil_mode; the indices are read by nobody.
-template <size_t kSpatial>
-Reason max_pool(Call& call) {
-  if (Reason reason = require_floats(call, {0, 6}); !reason.empty()) return reason;
-  const Pool pool = read_pool(call, kSpatial);
-  if (!pool.reason.empty()) return pool.reason;
-  const Sizes dilations = spread(call.ints(4), kSpatial, 1);
-  const std::vector<DType> results{call.dtype(6), DType::Int64};
-  call.set(6, call.graph.add("MaxPool", "opset14", {call.tensor(0)},
-                             {{"kernel", list_text(pool.kernel)},
-                              {"strides", list_text(pool.strides)},
-                              {"pads_begin", list_text(pool.padding)},
-                              {"pads_end", list_text(pool.padding)},
-                              {"dilations", list_text(dilations)},
-                              {"auto_pad", "explicit"},
-                              {"rounding_type", call.boolean(5) ? "ceil_torch" : "floor"},
-                              {"index_element_type", "i64"},
-                              {"axis", "0"}},
-                             results));
-  return {};
-}
-
-// input, kernel, stride, padding, ceil_mode, count_include_pad, divisor
-template <size_t kSpatial>
-Reason avg_pool(Call& call) {
-  if (Reason reason = require_floats(call, {0, 7}); !reason.empty()) return reason;
-  if (call.has(6)) return "it has a divisor of its own";
-  const Pool pool = read_pool(call, kSpatial);
-  if (!pool.reason.empty()) return pool.reason;
-  call.set(7, call.node("AvgPool", {call.tensor(0)}, call.dtype(7), "opset14",
-                        {{"kernel", list_text(pool.kernel)},
-                         {"strides", list_text(pool.strides)},
-                         {"pads_begin", list_text(pool.padding)},
-                         {"pads_end", list_text(pool.padding)},
-                         {"exclude-pad", call.boolean(5) ? "false" : "true"},
-                         {"auto_pad", "explicit"},
-                         {"rounding_type", call.boolean(4) ? "ceil_torch" : "floor"}}));
-  return {};
-}
-
-template <size_t kSpatial>
-Reason adaptive_avg_pool(Call& call) {
-  if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
-  const Sizes& sizes = call.ints(1);
-  if (sizes.size() != kSpatial || call.rank(0) != kSpatial + 2)
-    return "its lists are not of its dimensions";
-  const bool is_global = std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n == 1; });
-  if (is_global) {
-    Sizes axes(kSpatial);
-    std::iota(axes.begin(), axes.end(), 2);
-    call.set(2, call.node("ReduceMean", {call.tensor(0), call.indices(axes)}, call.dtype(2),
-                          "opset1", {{"keep_dims", "true"}}));
-  } else {
-    call.set(2, call.node("AdaptiveAvgPool", {call.tensor(0), call.indices(sizes)}, call.dtype(2),
-                          "opset8"));
-  }
-  return {};
-}
-
 template <Text kOperation, Text kOpset>
 Reason softmax(Call& call) {
   if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
   if (call.rank(0) == 0 || !is_dim(call.integer(1), call.rank(0))) return "it has no dimension";
-  call.set(3, call.node(kOperation.view(), {call.tensor(0)}, call.dtype(3), kOpset.view(),
-                        {{"axis", std::to_string(wrapped(call.integer(1), call.rank(0)))}}));
+  const size_t dim = wrapped(call.integer(1), call.rank(0));
+  const Output x = call.tensor(0);
+  Output result = call.node(kOperation.view(), {x}, call.dtype(3), kOpset.view(),
+                            {{"axis", std::to_string(dim)}});
+  if (call.dtype(3) == DType::Float16) {
+    // The row of a NaN or of infinity would be 0 elsewhere.
+    const Output is_less =
+        call.node("Less", {x, call.scalar(HUGE_VAL, DType::Float16)}, DType::Bool);
+    const Output is_nan = call.node("LogicalNot", {is_less}, DType::Bool);
+    const Output has_nan =
+        call.node("ReduceLogicalOr", {is_nan, call.one(static_cast<int64_t>(dim))}, DType::Bool,
+                  "opset1", {{"keep_dims", "true"}});
+    result = call.node("Select", {has_nan, call.scalar(NAN, DType::Float16), result},
+                       DType::Float16, "opset1", {{"auto_broadcast", "numpy"}});
+  }
+  call.set(3, result);
   return {};
 }
 
 constexpr LoweringRow kRows[] = {
-    {"aten::_adaptive_avg_pool2d.out", adaptive_avg_pool<2>, Shapes::Dynamic},
-    {"aten::_adaptive_avg_pool3d.out", adaptive_avg_pool<3>, Shapes::Dynamic},
     {"aten::_log_softmax.out", softmax<"LogSoftmax", "opset5">, Shapes::Dynamic},
     {"aten::_softmax.out", softmax<"SoftMax", "opset8">, Shapes::Dynamic},
     {"aten::addmm.out", addmm, Shapes::Dynamic},
-    {"aten::avg_pool2d.out", avg_pool<2>, Shapes::Dynamic},
-    {"aten::avg_pool3d.out", avg_pool<3>, Shapes::Dynamic},
     {"aten::bmm.out", mm, Shapes::Dynamic},
     {"aten::convolution.out", convolution, Shapes::Dynamic},
     {"aten::linear.out", linear, Shapes::Dynamic},
-    {"aten::max_pool2d_with_indices.out", max_pool<2>, Shapes::Dynamic},
-    {"aten::max_pool3d_with_indices.out", max_pool<3>, Shapes::Dynamic},
     {"aten::mm.out", mm, Shapes::Dynamic},
     {"aten::native_group_norm.out", group_norm, Shapes::Dynamic},
     {"aten::native_layer_norm.out", layer_norm, Shapes::Dynamic},

@@ -88,7 +88,18 @@ bool moves_first(std::string_view operation) {
                             "SpaceToDepth", "ReverseSequence", "Roll"});
 }
 
+// Whether an output has the places of values: TopK's and a pool's second one.
+bool has_places(const ir::Graph& graph, ir::Output output) {
+  return output.port > 0 &&
+         is_any(graph.nodes()[output.node].operation, {"TopK", "MaxPool", "AdaptiveMaxPool"});
+}
+
 }  // namespace
+
+Range Ranges::input(const ir::Node& node, size_t i) const {
+  const ir::Output from = node.inputs[i];
+  return has_places(graph_, from) ? Range{0, INT32_MAX} : known_[from.node];
+}
 
 Range Ranges::find(const ir::Node& node) const {
   const DType dtype = node.outputs[0];
@@ -98,6 +109,7 @@ Range Ranges::find(const ir::Node& node) const {
   // What wraps may be anything.
   const auto unless_wrapped = [&](const Range& range) { return range.within(all) ? range : all; };
   if (moves_first(operation)) return input(node, 0);
+  if (operation == "BitwiseAnd" && input(node, 1).low >= 0) return {0, input(node, 1).high};
   if (operation == "Concat" || operation == "Maximum" || operation == "Minimum") {
     Range range = input(node, 0);
     for (size_t i = 1; i < node.inputs.size(); ++i) range = hull(range, input(node, i));
@@ -143,10 +155,7 @@ Range Ranges::of(ir::Output output) {
     const auto check = checks_.find(at);
     known_.push_back(check != checks_.end() ? check->second : find(nodes[at]));
   }
-  // Places beside values: TopK's and MaxPool's second output.
-  if (output.port > 0 && is_any(nodes[output.node].operation, {"TopK", "MaxPool"}))
-    return {0, INT32_MAX};
-  return known_[output.node];
+  return has_places(graph_, output) ? Range{0, INT32_MAX} : known_[output.node];
 }
 
 std::vector<uint32_t> Ranges::parameters_of(ir::Output output) const {

@@ -36,7 +36,7 @@ class Ranges {
 
  private:
   Range find(const ir::Node& node) const;
-  Range input(const ir::Node& node, size_t i) const { return known_[node.inputs[i].node]; }
+  Range input(const ir::Node& node, size_t i) const;
   // The parameters that an output of ints is computed from.
   std::vector<uint32_t> parameters_of(ir::Output output) const;
   // The only one, if the output has its elements and no others; UINT32_MAX if not.

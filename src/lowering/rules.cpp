@@ -62,6 +62,26 @@ bool follows_layer(const Call& call, ir::Output x) {
   return false;
 }
 
+bool holds_number(const Call& call, size_t i, DType dtype) {
+  if (!call.is_number(i)) return false;
+  const auto within = [&](double low, double high) {
+    return call.real(i) >= low && call.real(i) <= high;
+  };
+  switch (dtype) {
+    case DType::UInt8:
+      return within(0, UINT8_MAX);
+    case DType::Int8:
+      return within(INT8_MIN, INT8_MAX);
+    case DType::Int16:
+      return within(INT16_MIN, INT16_MAX);
+    case DType::Int32:
+    case DType::Int64:
+      return within(INT32_MIN, INT32_MAX);
+    default:
+      return dtype == DType::Bool || is_float(dtype);
+  }
+}
+
 Reason require_exact(Call& call, std::initializer_list<size_t> arguments) {
   for (const size_t i : arguments) {
     const DType dtype = call.dtype(i);

@@ -44,6 +44,9 @@ ir::Output keeping_nan(Call& call, ir::Output x, ir::Output y);
 // docs/acceleration.md.
 bool follows_layer(const Call& call, ir::Output x);
 
+// Whether argument i, a number, is one of the dtype's, but for its fraction.
+bool holds_number(const Call& call, size_t i, DType dtype);
+
 // dim counted from the end if negative.
 inline size_t wrapped(int64_t dim, size_t rank) {
   return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim);
@@ -52,6 +55,13 @@ inline size_t wrapped(int64_t dim, size_t rank) {
 inline bool is_dim(int64_t dim, size_t rank) {
   const auto n = static_cast<int64_t>(std::max<size_t>(rank, 1));
   return dim >= -n && dim < n;
+}
+
+// A list of one number for every dimension, or of one each.
+inline std::vector<int64_t> spread(const std::vector<int64_t>& list, size_t count,
+                                   int64_t otherwise) {
+  if (list.empty()) return std::vector<int64_t>(count, otherwise);
+  return list.size() == 1 ? std::vector<int64_t>(count, list[0]) : list;
 }
 
 }  // namespace pteron

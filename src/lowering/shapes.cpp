@@ -53,21 +53,6 @@ Reason squeeze(Call& call, const Sizes& dims) {
 Reason squeeze_dim(Call& call) { return squeeze(call, {call.integer(1)}); }
 Reason squeeze_dims(Call& call) { return squeeze(call, call.ints(1)); }
 
-// Floats of another width; all else as it is.
-template <size_t kOut>
-Reason copy(Call& call) {
-  if (call.dtype(0) == call.dtype(kOut)) {
-    if (Reason reason = require_moved(call, {0}); !reason.empty()) return reason;
-  } else {
-    if (Reason reason = require_floats(call, {0}); !reason.empty()) return reason;
-    if (Reason reason = require_floats(call, {kOut}); !reason.empty()) return reason;
-  }
-  if (call.has_known_shapes() && call.shape(0) != call.shape(kOut))
-    return "its result is of another shape";
-  call.set(kOut, call.converted(call.tensor(0), call.dtype(kOut)));
-  return {};
-}
-
 Output transposed(Call& call, Output input, const Sizes& order) {
   return call.node("Transpose", {input, call.indices(order)}, call.graph.dtype(input));
 }
@@ -222,7 +207,17 @@ Reason unbind(Call& call) {
     return "its parts are not all of it";
   for (size_t k = 0; k < call.list(2).size(); ++k) {
     if (call.list(2)[k].def->dtype != call.dtype(0)) return "its parts are not like it";
-    call.set(2, k, taken(call, call.tensor(0), static_cast<int64_t>(k), static_cast<int64_t>(dim)));
+  }
+  // Cut apart, so that a run fails whose size is another.
+  const size_t count = call.list(2).size();
+  const Output axis = call.one(static_cast<int64_t>(dim));
+  const Output first =
+      call.graph.add("VariadicSplit", "opset1",
+                     {call.tensor(0), call.reshaped(axis, Sizes()), call.indices(Sizes(count, 1))},
+                     {}, std::vector<DType>(count, call.dtype(0)));
+  for (size_t k = 0; k < count; ++k) {
+    const Output part{first.node, static_cast<uint32_t>(k)};
+    call.set(2, k, call.node("Squeeze", {part, axis}, call.dtype(0)));
   }
   return {};
 }
@@ -254,6 +249,10 @@ Reason repeat(Call& call) {
   for (const int64_t n : times) {
     if (n < 1) return "it repeats less than once";
   }
+  if (times.empty()) {
+    call.set(2, call.tensor(0));
+    return {};
+  }
   call.set(2, call.node("Tile", {call.tensor(0), call.indices(times)}, call.dtype(2)));
   return {};
 }
@@ -277,46 +276,29 @@ Reason pad(Call& call) {
   return {};
 }
 
-Reason pixel_shuffle(Call& call) {
-  if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
-  if (call.rank(0) != 4 || call.integer(1) < 1) return "it is no image";
-  call.set(2,
-           call.node("DepthToSpace", {call.tensor(0)}, call.dtype(2), "opset1",
-                     {{"mode", "depth_first"}, {"block_size", std::to_string(call.integer(1))}}));
-  return {};
-}
-
 constexpr LoweringRow kRows[] = {
-    {"aten::_to_copy.out", copy<3>, Shapes::Dynamic},
-    {"aten::alias_copy.out", copy<1>, Shapes::Dynamic},
     {"aten::cat.out", cat, Shapes::Dynamic},
-    {"aten::clone.out", copy<2>, Shapes::Dynamic},
     {"aten::constant_pad_nd.out", pad, Shapes::Dynamic},
-    {"aten::detach_copy.out", copy<1>, Shapes::Dynamic},
     {"aten::expand_copy.out", expand, Shapes::Any},
     {"aten::full.out", full, Shapes::Any},
     {"aten::full_like.out", full_like, Shapes::Dynamic},
-    {"aten::lift_fresh_copy.out", copy<1>, Shapes::Dynamic},
     {"aten::ones.out", ones, Shapes::Any},
     {"aten::permute_copy.out", permute, Shapes::Dynamic},
-    {"aten::pixel_shuffle.out", pixel_shuffle, Shapes::Dynamic},
     {"aten::repeat.out", repeat, Shapes::Dynamic},
     {"aten::scalar_tensor.out", scalar_tensor},
     {"aten::select_copy.int_out", select, Shapes::Dynamic},
     {"aten::slice_copy.Tensor_out", slice, Shapes::Any},
-    {"aten::split_copy.Tensor_out", split},
-    {"aten::split_with_sizes_copy.out", split},
+    {"aten::split_copy.Tensor_out", split, Shapes::Dynamic},
+    {"aten::split_with_sizes_copy.out", split, Shapes::Dynamic},
     {"aten::squeeze_copy.dim_out", squeeze_dim, Shapes::Dynamic},
     {"aten::squeeze_copy.dims_out", squeeze_dims, Shapes::Dynamic},
     {"aten::stack.out", stack, Shapes::Dynamic},
     {"aten::t_copy.out", t, Shapes::Dynamic},
     {"aten::transpose_copy.int_out", transpose, Shapes::Dynamic},
-    {"aten::unbind_copy.int_out", unbind},
+    {"aten::unbind_copy.int_out", unbind, Shapes::Dynamic},
     {"aten::unsqueeze_copy.out", unsqueeze, Shapes::Dynamic},
     {"aten::view_copy.out", view, Shapes::Any},
     {"aten::zeros.out", zeros, Shapes::Any},
-    {"dim_order_ops::_clone_dim_order.out", copy<3>, Shapes::Dynamic},
-    {"dim_order_ops::_to_dim_order_copy.out", copy<3>, Shapes::Dynamic},
 };
 
 }  // namespace
