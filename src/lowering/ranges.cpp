@@ -88,7 +88,37 @@ bool moves_first(std::string_view operation) {
                             "SpaceToDepth", "ReverseSequence", "Roll"});
 }
 
+// Integers that are divided: quotients towards 0, and what they leave.
+Range of_division(std::string_view operation, const Range& a, const Range& b, const Range& all) {
+  if (b.low <= 0 && b.high >= 0) return all;
+  const bool is_positive = b.low > 0;
+  if (operation == "FloorMod")
+    return is_positive ? Range{0, b.high - 1} : Range{sum(b, {1, 1}).low, 0};
+  if (operation == "Mod") {
+    const Range greatest = is_positive ? b : negated(b);
+    return hull({0, greatest.high - 1}, negated({0, greatest.high - 1}));
+  }
+  if (is_positive) return hull({0, 0}, a);
+  const Range either = hull({0, 0}, hull(a, negated(a)));
+  return either.within(all) ? either : all;
+}
+
+Range of_bits(std::string_view operation, const Range& a, const Range& b, const Range& all) {
+  if (operation == "BitwiseAnd" && b.low >= 0) return {0, b.high};
+  if (operation == "BitwiseAnd" && a.low >= 0) return {0, a.high};
+  return a.within(kInt32) && b.within(kInt32) ? Range{std::max(all.low, kInt32.low),
+                                                      std::min(all.high, kInt32.high)}
+                                              : all;
+}
+
 }  // namespace
+
+Range Ranges::known(ir::Output output) const {
+  // Places beside values: TopK's and MaxPool's second output.
+  if (output.port > 0 && is_any(graph_.nodes()[output.node].operation, {"TopK", "MaxPool"}))
+    return {0, INT32_MAX};
+  return known_[output.node];
+}
 
 Range Ranges::find(const ir::Node& node) const {
   const DType dtype = node.outputs[0];
@@ -126,12 +156,13 @@ Range Ranges::find(const ir::Node& node) const {
     const Range range = input(node, 0);
     return unless_wrapped(hull({0, 0}, hull(range, negated(range))));
   }
-  if (operation == "FloorMod" && input(node, 1).low > 0) return {0, input(node, 1).high - 1};
-  if (operation == "Mod" && input(node, 1).low > 0)
-    return {-(input(node, 1).high - 1), input(node, 1).high - 1};
-  if (operation == "Divide" && input(node, 1).low > 0) return hull({0, 0}, input(node, 0));
+  if (is_any(operation, {"FloorMod", "Mod", "Divide"}))
+    return of_division(operation, input(node, 0), input(node, 1), all);
+  if (is_any(operation, {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}))
+    return of_bits(operation, input(node, 0), input(node, 1), all);
   // Sizes and places in a tensor: OpenVINO's own are no greater.
   if (is_any(operation, {"ShapeOf", "NonZero"})) return {0, INT32_MAX};
+  if (operation == "Range") return hull(input(node, 0), input(node, 1));
   return all;
 }
 
@@ -142,10 +173,7 @@ Range Ranges::of(ir::Output output) {
     const auto check = checks_.find(at);
     known_.push_back(check != checks_.end() ? check->second : find(nodes[at]));
   }
-  // Places beside values: TopK's and MaxPool's second output.
-  if (output.port > 0 && is_any(nodes[output.node].operation, {"TopK", "MaxPool"}))
-    return {0, INT32_MAX};
-  return known_[output.node];
+  return known(output);
 }
 
 std::vector<uint32_t> Ranges::parameters_of(ir::Output output) const {
