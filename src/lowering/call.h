@@ -121,6 +121,11 @@ struct LoweringRow {
 
 // Each family's rows.
 std::span<const LoweringRow> elementwise_rows();
+std::span<const LoweringRow> binary_rows();
+std::span<const LoweringRow> comparison_rows();
+std::span<const LoweringRow> creation_rows();
+std::span<const LoweringRow> extreme_rows();
+std::span<const LoweringRow> integer_rows();
 std::span<const LoweringRow> layer_rows();
 std::span<const LoweringRow> batch_norm_rows();
 std::span<const LoweringRow> shape_rows();

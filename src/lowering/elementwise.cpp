@@ -1,292 +1,303 @@
-// Operators on each element: OpenVINO computes them on the broadcast of its inputs, like PyTorch.
-#include <algorithm>
+// Operators on each element of one tensor.
 #include <cmath>
-#include <cstring>
-#include <optional>
 
-#include "lowering/call.h"
-#include "lowering/rules.h"
+#include "lowering/promotion.h"
 
 namespace pteron {
 namespace {
 
 using ir::Output;
 
-// One input of floats, an operation of the same.
+// A function of real numbers: of integers as float32.
+template <typename Function>
+Reason real_function(Call& call, Function&& function) {
+  const size_t out = call.size() - 1;
+  const DType type = real_type(call.dtype(0));
+  if (Reason reason = require_operands(call, {0, out}, type); !reason.empty()) return reason;
+  return store(call, out, function(operand(call, 0, type), type), type);
+}
+// A function that keeps integers what they are.
+template <typename Function>
+Reason same_function(Call& call, Function&& function) {
+  const size_t out = call.size() - 1;
+  const DType type = call.dtype(0);
+  if (Reason reason = require_operands(call, {0, out}, type); !reason.empty()) return reason;
+  return store(call, out, function(operand(call, 0, type), type), type);
+}
+
 template <Text kOperation, Text kOpset = "opset1">
 Reason unary(Call& call) {
-  const size_t out = call.size() - 1;
-  if (Reason reason = require_floats(call, {0, out}); !reason.empty()) return reason;
-  call.set(out, call.node(kOperation.view(), {call.tensor(0)}, call.dtype(out), kOpset.view()));
-  return {};
+  return real_function(call, [&](Output x, DType type) {
+    return call.node(kOperation.view(), {x}, type, kOpset.view());
+  });
+}
+Reason exp(Call& call) {
+  return real_function(call, [&](Output x, DType type) {
+    return keeping_nan(call, x, call.node("Exp", {x}, type));
+  });
 }
 
-// Two inputs of one dtype, floats or those integers whose results wrap as PyTorch's do.
-template <Text kOperation>
-Reason binary(Call& call) {
-  if (Reason reason = require_arithmetic(call, {0, 1, 2}); !reason.empty()) return reason;
-  call.set(2, call.node(kOperation.view(), {call.tensor(0), call.tensor(1)}, call.dtype(2)));
-  return {};
-}
-template <Text kOperation>
-Reason float_binary(Call& call) {
-  if (Reason reason = require_floats(call, {0, 1, 2}); !reason.empty()) return reason;
-  call.set(2, call.node(kOperation.view(), {call.tensor(0), call.tensor(1)}, call.dtype(2)));
-  return {};
+// log(x) / log(base)
+template <int kBase>
+Reason log_of_base(Call& call) {
+  return real_function(call, [&](Output x, DType type) {
+    const Output natural = call.node("Log", {x}, type);
+    return call.node("Multiply", {natural, call.scalar(1 / std::log(kBase), type)}, type);
+  });
 }
 
-// A tensor and a number, of floats.
-template <Text kOperation>
-Reason with_number(Call& call) {
-  if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
-  const Output number = call.scalar(call.real(1), call.dtype(2));
-  call.set(2, call.node(kOperation.view(), {call.tensor(0), number}, call.dtype(2)));
-  return {};
+// ---- Where exp(x) - 1 and log(1 + x) would lose small x
+
+// 2 t / (1 - t) with t = tanh(x / 2), exact for all but great x.
+Output exp_minus_one(Call& call, Output x, DType type) {
+  const auto number = [&](double value) { return call.scalar(value, type); };
+  const Output half = call.node("Multiply", {x, number(0.5)}, type);
+  const Output t = call.node("Tanh", {half}, type);
+  const Output twice = call.node("Add", {t, t}, type);
+  const Output rest = call.node("Subtract", {number(1), t}, type);
+  const Output small = call.node("Divide", {twice, rest}, type);
+  const Output power = call.node("Exp", {x}, type);
+  const Output great = call.node("Subtract", {power, number(1)}, type);
+  return select(call, call.node("Greater", {x, number(0.5)}, DType::Bool), great, small);
+}
+Reason expm1(Call& call) {
+  return real_function(call, [&](Output x, DType type) { return exp_minus_one(call, x, type); });
+}
+// 2 atanh(x / (2 + x)) near 0.
+Reason log1p(Call& call) {
+  return real_function(call, [&](Output x, DType type) {
+    const auto number = [&](double value) { return call.scalar(value, type); };
+    const Output quotient = call.node("Divide", {x, call.node("Add", {x, number(2)}, type)}, type);
+    const Output half = call.node("Atanh", {quotient}, type, "opset4");
+    const Output small = call.node("Add", {half, half}, type);
+    const Output great = call.node("Log", {call.node("Add", {x, number(1)}, type)}, type);
+    const Output magnitude = call.node("Abs", {x}, type);
+    return select(call, call.node("Less", {magnitude, number(0.5)}, DType::Bool), small, great);
+  });
+}
+// input, alpha, scale, input scale
+Reason elu(Call& call) {
+  return real_function(call, [&](Output x, DType type) {
+    const auto scaled = [&](Output y, double by) {
+      return by == 1 ? y : call.node("Multiply", {y, call.scalar(by, type)}, type);
+    };
+    const Output zero = call.scalar(0, type);
+    const Output negative =
+        scaled(exp_minus_one(call, scaled(x, call.real(3)), type), call.real(1) * call.real(2));
+    const Output positive = scaled(x, call.real(2));
+    return select(call, call.node("LessEqual", {x, zero}, DType::Bool), negative, positive);
+  });
 }
 
-// a + alpha * b, b a tensor or a number.
-template <Text kOperation>
-Reason with_alpha(Call& call) {
-  if (Reason reason = require_arithmetic(call, {0, 1, 3}); !reason.empty()) return reason;
-  const DType dtype = call.dtype(3);
-  if (call.is_double(2) && dtype == DType::Int32) return "alpha is no integer";
-  Output b = call.tensor(1);
-  if (call.real(2) != 1) b = call.node("Multiply", {b, call.scalar(call.real(2), dtype)}, dtype);
-  call.set(3, call.node(kOperation.view(), {call.tensor(0), b}, dtype));
-  return {};
+// ---- Steps
+
+Reason abs(Call& call) {
+  return same_function(call, [&](Output x, DType type) {
+    const DType dtype = working_type(type);
+    // OpenVINO loses the Abs of a difference of constants, and that of great integers.
+    if (is_floating(type) && !is_of_constants(call, x)) return call.node("Abs", {x}, dtype);
+    const Output is_negative = call.node("Less", {x, call.scalar(0, dtype)}, DType::Bool);
+    return select(call, is_negative, call.node("Negative", {x}, dtype), x);
+  });
 }
-template <Text kOperation>
-Reason number_with_alpha(Call& call) {
-  if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
-  const Output number = call.scalar(call.real(1) * call.real(2), call.dtype(3));
-  call.set(3, call.node(kOperation.view(), {call.tensor(0), number}, call.dtype(3)));
-  return {};
+Reason neg(Call& call) {
+  return same_function(
+      call, [&](Output x, DType type) { return call.node("Negative", {x}, working_type(type)); });
 }
-// b - alpha * a
-Reason rsub(Call& call) {
-  if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
-  const DType dtype = call.dtype(3);
-  Output a = call.tensor(0);
-  if (call.real(2) != 1) a = call.node("Multiply", {a, call.scalar(call.real(2), dtype)}, dtype);
-  call.set(3, call.node("Subtract", {call.scalar(call.real(1), dtype), a}, dtype));
-  return {};
+// 0 of NaN.
+Reason sign(Call& call) {
+  return same_function(call, [&](Output x, DType type) {
+    const auto number = [&](double value) { return call.scalar(value, working_type(type)); };
+    const Output above = call.node("Greater", {x, number(0)}, DType::Bool);
+    const Output below = call.node("Less", {x, number(0)}, DType::Bool);
+    return select(call, above, number(1), select(call, below, number(-1), number(0)));
+  });
 }
 
-// OpenVINO's GreaterEqual and LessEqual hold of NaN.
-Output compared(Call& call, std::string_view operation, Output a, Output b) {
-  const bool or_equal = operation == "GreaterEqual" || operation == "LessEqual";
-  if (!or_equal) return call.node(operation, {a, b}, DType::Bool);
-  const Output strictly =
-      call.node(operation == "GreaterEqual" ? "Greater" : "Less", {a, b}, DType::Bool);
-  const Output equal = call.node("Equal", {a, b}, DType::Bool);
-  return call.node("LogicalOr", {strictly, equal}, DType::Bool);
-}
 template <Text kOperation>
-Reason compare(Call& call) {
-  if (Reason reason = require_floats(call, {0, 1}); !reason.empty()) return reason;
-  if (call.dtype(2) != DType::Bool) return "the result is not bool";
-  call.set(2, compared(call, kOperation.view(), call.tensor(0), call.tensor(1)));
-  return {};
+Reason rounded(Call& call) {
+  return same_function(call, [&](Output x, DType type) {
+    return is_floating(type) ? call.node(kOperation.view(), {x}, type) : x;
+  });
 }
-template <Text kOperation>
-Reason compare_number(Call& call) {
-  if (Reason reason = require_floats(call, {0}); !reason.empty()) return reason;
-  if (call.dtype(2) != DType::Bool) return "the result is not bool";
-  const Output number = call.scalar(call.real(1), call.dtype(0));
-  call.set(2, compared(call, kOperation.view(), call.tensor(0), number));
-  return {};
+Output to_even(Call& call, Output x, DType type) {
+  return call.node("Round", {x}, type, "opset5", {{"mode", "half_to_even"}});
 }
-template <Text kOperation>
-Reason logical(Call& call) {
-  for (const size_t i : {0, 1, 2}) {
-    if (call.dtype(i) != DType::Bool) return refuse_dtype(call, i);
-  }
-  call.set(2, call.node(kOperation.view(), {call.tensor(0), call.tensor(1)}, DType::Bool));
-  return {};
+Reason round(Call& call) {
+  return same_function(
+      call, [&](Output x, DType type) { return is_floating(type) ? to_even(call, x, type) : x; });
 }
-Reason logical_not(Call& call) {
-  if (call.dtype(0) != DType::Bool || call.dtype(1) != DType::Bool) return refuse_dtype(call, 0);
-  call.set(1, call.node("LogicalNot", {call.tensor(0)}, DType::Bool));
-  return {};
+Reason round_decimals(Call& call) {
+  const int64_t decimals = call.integer(1);
+  // OpenVINO multiplies by the inverse of a constant divisor, which for these would be inexact.
+  if (decimals < 0) return "it rounds to tens";
+  if (decimals > 30) return "its power of ten is too great";
+  return same_function(call, [&](Output x, DType type) {
+    if (!is_floating(type)) return x;
+    const Output power = call.scalar(std::pow(10.0, static_cast<double>(decimals)), type);
+    const Output whole = to_even(call, call.node("Multiply", {x, power}, type), type);
+    return call.node("Divide", {whole, power}, type);
+  });
+}
+Reason trunc(Call& call) {
+  return same_function(call, [&](Output x, DType type) {
+    if (!is_floating(type)) return x;
+    const Output is_negative = call.node("Less", {x, call.scalar(0, type)}, DType::Bool);
+    return select(call, is_negative, call.node("Ceiling", {x}, type),
+                  call.node("Floor", {x}, type));
+  });
+}
+Reason same(Call& call) {
+  return same_function(call, [&](Output x, DType) { return x; });
 }
 
-bool is_zero(const ir::Node& node) {
-  float value = 1;
-  if (node.operation != "Const" || node.outputs[0] != DType::Float32 ||
-      node.data.size() != sizeof value)
-    return false;
-  std::memcpy(&value, node.data.data(), sizeof value);
-  return value == 0;
-}
-
-// where(x > 0, x, w * x) with a constant w for each channel: PReLU, which OpenVINO fuses.
-std::optional<Output> as_prelu(Call& call) {
-  const auto& nodes = call.graph.nodes();
-  const Output x = call.tensor(1);
-  const auto is_constant = [&](Output output) { return nodes[output.node].operation == "Const"; };
-  const ir::Node& condition = nodes[call.tensor(0).node];
-  const ir::Node& scaled = nodes[call.tensor(2).node];
-  if (condition.operation != "Greater" || condition.inputs[0] != x ||
-      scaled.operation != "Multiply" || call.rank(1) < 2 ||
-      !is_zero(nodes[condition.inputs[1].node]))
-    return {};
-  const Output slope = scaled.inputs[0] == x ? scaled.inputs[1] : scaled.inputs[0];
-  if (!is_constant(slope) || (scaled.inputs[0] != x && scaled.inputs[1] != x)) return {};
-  // Aligned at the last dimension, all of it belongs to dimension 1.
-  const ir::Shape& shape = nodes[slope.node].shape;
-  const size_t rank = call.rank(1);
-  int64_t channels = 1;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 1) continue;
-    if (d + rank != shape.size() + 1) return {};
-    channels = shape[d];
-  }
-  const int64_t shape_of_slope[] = {channels};
-  return call.node("PReLU", {x, call.reshaped(slope, shape_of_slope)}, call.dtype(3));
-}
-
-Reason where(Call& call) {
-  if (call.dtype(0) != DType::Bool) return refuse_dtype(call, 0);
-  if (call.dtype(1) != call.dtype(3) || call.dtype(2) != call.dtype(3))
-    return "its operands have several dtypes";
-  if (Reason reason = require_moved(call, {1, 2, 3}); !reason.empty()) return reason;
-  if (const auto prelu = as_prelu(call)) {
-    call.set(3, *prelu);
-    return {};
-  }
-  call.set(3, call.node("Select", {call.tensor(0), call.tensor(1), call.tensor(2)}, call.dtype(3),
-                        "opset1", {{"auto_broadcast", "numpy"}}));
-  return {};
-}
+// ---- Activations
 
 Reason relu(Call& call) {
-  if (follows_layer(call, call.tensor(0))) return unary<"ReLU">(call);
-  if (Reason reason = require_floats(call, {0, 1}); !reason.empty()) return reason;
-  // Of OpenVINO's Maximum the second operand's NaNs come through.
-  const DType dtype = call.dtype(1);
-  call.set(1, call.node("Maximum", {call.scalar(0, dtype), call.tensor(0)}, dtype));
-  return {};
+  if (is_floating(call.dtype(0)) && follows_layer(call, call.tensor(0))) return unary<"ReLU">(call);
+  return same_function(call, [&](Output x, DType type) {
+    // Of OpenVINO's Maximum the second operand's NaNs come through.
+    const DType dtype = working_type(type);
+    return call.node("Maximum", {call.scalar(0, dtype), x}, dtype);
+  });
 }
 
-Reason exp(Call& call) {
-  if (Reason reason = unary<"Exp">(call); !reason.empty()) return reason;
-  call.set(1, keeping_nan(call, call.tensor(0), call.tensor(1)));
-  return {};
+Reason clamp_integers(Call& call, DType type) {
+  if (Reason reason = require_operands(call, {0, 3}, type); !reason.empty()) return reason;
+  const DType dtype = working_type(type);
+  const Range all = type == DType::Int64 ? kInt32 : call.ranges.of(call.tensor(0));
+  Output x = operand(call, 0, type);
+  for (const size_t i : {1, 2}) {
+    if (!call.has(i)) continue;
+    // What is beyond all that there may be changes nothing, on the one side.
+    const int64_t bound = call.integer(i);
+    if (i == 1 ? bound <= all.low : bound >= all.high) continue;
+    if (!Range{bound, bound}.within(all)) return "a bound of it is out of its dtype's range";
+    x = call.node(i == 1 ? "Maximum" : "Minimum", {x, integer_operand(call, bound, type)}, dtype);
+  }
+  return store(call, 3, x, type);
 }
-
 Reason clamp(Call& call) {
-  if (Reason reason = require_floats(call, {0, 3}); !reason.empty()) return reason;
-  const double infinity = HUGE_VAL;
-  const double low = call.has(1) ? call.real(1) : -infinity;
-  const double high = call.has(2) ? call.real(2) : infinity;
+  DType type = call.dtype(0);
+  for (const size_t i : {1, 2}) {
+    if (call.has(i)) type = promoted(type, result_type(call, {0, i}));
+  }
+  if (!is_floating(type)) return clamp_integers(call, type);
+  if (Reason reason = require_operands(call, {0, 3}, type); !reason.empty()) return reason;
+  const double low = call.has(1) ? call.real(1) : -HUGE_VAL;
+  const double high = call.has(2) ? call.real(2) : HUGE_VAL;
   if (!(low <= high)) return "its bounds are not in order";
-  const Output x = call.tensor(0);
-  const Output clamped = call.node("Clamp", {x}, call.dtype(3), "opset1",
+  const Output x = operand(call, 0, type);
+  const Output clamped = call.node("Clamp", {x}, type, "opset1",
                                    {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
-  call.set(3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped));
-  return {};
+  return store(call, 3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped), type);
 }
 
 Reason gelu(Call& call) {
-  if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
   const bool by_tanh = call.string(1) == "tanh";
-  const Output x = call.tensor(0);
-  const DType dtype = call.dtype(2);
-  Output result =
-      call.node("Gelu", {x}, dtype, "opset7", {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
-  if (!by_tanh && !follows_layer(call, x)) {
+  return real_function(call, [&](Output x, DType type) {
+    const Output result =
+        call.node("Gelu", {x}, type, "opset7", {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
+    if (by_tanh || follows_layer(call, x)) return result;
     // OpenVINO makes NaN of infinity.
-    const Output infinite = call.node("Equal", {x, call.scalar(HUGE_VAL, dtype)}, DType::Bool);
-    result =
-        call.node("Select", {infinite, x, result}, dtype, "opset1", {{"auto_broadcast", "numpy"}});
-  }
-  call.set(2, result);
-  return {};
+    const Output infinite = call.node("Equal", {x, call.scalar(HUGE_VAL, type)}, DType::Bool);
+    return select(call, infinite, x, result);
+  });
 }
 
 Reason leaky_relu(Call& call) {
-  if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
-  const int64_t one[] = {1};
-  const DType dtype = call.dtype(2);
-  const Output slope = call.reshaped(call.scalar(call.real(1), dtype), one);
-  call.set(2, call.node("PReLU", {call.tensor(0), slope}, dtype));
-  return {};
+  return real_function(call, [&](Output x, DType type) {
+    const int64_t one[] = {1};
+    const Output slope = call.reshaped(call.scalar(call.real(1), type), one);
+    return call.node("PReLU", {x, slope}, type);
+  });
 }
 
 Reason reciprocal(Call& call) {
-  if (Reason reason = require_floats(call, {0, 1}); !reason.empty()) return reason;
-  const DType dtype = call.dtype(1);
-  call.set(1, call.node("Divide", {call.scalar(1, dtype), call.tensor(0)}, dtype));
-  return {};
+  return real_function(call, [&](Output x, DType type) {
+    return call.node("Divide", {call.scalar(1, type), x}, type);
+  });
 }
 Reason rsqrt(Call& call) {
-  if (Reason reason = require_floats(call, {0, 1}); !reason.empty()) return reason;
-  const DType dtype = call.dtype(1);
-  const Output root = call.node("Sqrt", {call.tensor(0)}, dtype);
-  call.set(1, call.node("Divide", {call.scalar(1, dtype), root}, dtype));
-  return {};
+  return real_function(call, [&](Output x, DType type) {
+    return call.node("Divide", {call.scalar(1, type), call.node("Sqrt", {x}, type)}, type);
+  });
 }
 
-Reason pow_number(Call& call) {
-  if (Reason reason = require_floats(call, {0, 2}); !reason.empty()) return reason;
-  const DType dtype = call.dtype(2);
-  const double exponent = call.real(1);
-  if (exponent == 2)
-    call.set(2, call.node("Multiply", {call.tensor(0), call.tensor(0)}, dtype));
-  else if (exponent == 0.5)
-    call.set(2, call.node("Sqrt", {call.tensor(0)}, dtype));
-  else
-    call.set(2, call.node("Power", {call.tensor(0), call.scalar(exponent, dtype)}, dtype));
-  return {};
+// log(x / (1 - x)), x between eps and 1 - eps where eps is given.
+Reason logit(Call& call) {
+  if (call.has(1) && !(call.real(1) >= 0 && call.real(1) <= 0.5))
+    return "its bounds are not in order";
+  return real_function(call, [&](Output x, DType type) {
+    Output p = x;
+    if (call.has(1)) {
+      const Output low = call.scalar(call.real(1), type);
+      const Output high = call.scalar(1 - call.real(1), type);
+      // Of Maximum and Minimum the second operand's NaNs come through.
+      p = call.node("Maximum", {low, call.node("Minimum", {high, x}, type)}, type);
+    }
+    const Output rest = call.node("Subtract", {call.scalar(1, type), p}, type);
+    return call.node("Log", {call.node("Divide", {p, rest}, type)}, type);
+  });
+}
+
+// The first half of a dimension times the sigmoid of the second.
+Reason glu(Call& call) {
+  const DType type = call.dtype(0);
+  if (!is_floating(type)) return refuse_dtype(call, 0);
+  if (Reason reason = require_operands(call, {0, 2}, type); !reason.empty()) return reason;
+  const size_t rank = call.rank(0);
+  if (rank == 0 || !is_dim(call.integer(1), rank)) return "its dimension is out of range";
+  const auto dim = static_cast<int64_t>(wrapped(call.integer(1), rank));
+  if (call.size_of(0, static_cast<size_t>(dim)) % 2 != 0) return "its dimension has no halves";
+  const Output halves = call.graph.add(
+      "Split", "opset1", {call.tensor(0), call.indices(std::span<const int64_t>(&dim, 1), true)},
+      {{"num_splits", "2"}}, std::vector<DType>{type, type});
+  const Output gate = call.node("Sigmoid", {{halves.node, 1}}, type);
+  return store(call, 2, call.node("Multiply", {halves, gate}, type), type);
 }
 
 constexpr LoweringRow kRows[] = {
-    {"aten::abs.out", unary<"Abs">, Shapes::Dynamic},
-    {"aten::add.out", with_alpha<"Add">, Shapes::Dynamic},
-    {"aten::add.Scalar_out", number_with_alpha<"Add">, Shapes::Dynamic},
-    {"aten::ceil.out", unary<"Ceiling">, Shapes::Dynamic},
+    {"aten::_conj_physical.out", same, Shapes::Dynamic},
+    {"aten::abs.out", abs, Shapes::Dynamic},
+    {"aten::acos.out", unary<"Acos">, Shapes::Dynamic},
+    {"aten::acosh.out", unary<"Acosh", "opset4">, Shapes::Dynamic},
+    {"aten::asin.out", unary<"Asin">, Shapes::Dynamic},
+    {"aten::asinh.out", unary<"Asinh", "opset4">, Shapes::Dynamic},
+    {"aten::atan.out", unary<"Atan">, Shapes::Dynamic},
+    {"aten::atanh.out", unary<"Atanh", "opset4">, Shapes::Dynamic},
+    {"aten::ceil.out", rounded<"Ceiling">, Shapes::Dynamic},
     {"aten::clamp.out", clamp, Shapes::Dynamic},
     {"aten::cos.out", unary<"Cos">, Shapes::Dynamic},
-    {"aten::div.out", float_binary<"Divide">, Shapes::Dynamic},
-    {"aten::div.Scalar_out", with_number<"Divide">, Shapes::Dynamic},
-    {"aten::eq.Scalar_out", compare_number<"Equal">, Shapes::Dynamic},
-    {"aten::eq.Tensor_out", compare<"Equal">, Shapes::Dynamic},
+    {"aten::cosh.out", unary<"Cosh">, Shapes::Dynamic},
+    {"aten::elu.out", elu, Shapes::Dynamic},
     {"aten::erf.out", unary<"Erf">, Shapes::Dynamic},
     {"aten::exp.out", exp, Shapes::Dynamic},
-    {"aten::floor.out", unary<"Floor">, Shapes::Dynamic},
-    {"aten::ge.Scalar_out", compare_number<"GreaterEqual">, Shapes::Dynamic},
-    {"aten::ge.Tensor_out", compare<"GreaterEqual">, Shapes::Dynamic},
+    {"aten::expm1.out", expm1, Shapes::Dynamic},
+    {"aten::floor.out", rounded<"Floor">, Shapes::Dynamic},
     {"aten::gelu.out", gelu, Shapes::Dynamic},
-    {"aten::gt.Scalar_out", compare_number<"Greater">, Shapes::Dynamic},
-    {"aten::gt.Tensor_out", compare<"Greater">, Shapes::Dynamic},
+    {"aten::glu.out", glu},
     {"aten::hardtanh.out", clamp, Shapes::Dynamic},
-    {"aten::le.Scalar_out", compare_number<"LessEqual">, Shapes::Dynamic},
-    {"aten::le.Tensor_out", compare<"LessEqual">, Shapes::Dynamic},
     {"aten::leaky_relu.out", leaky_relu, Shapes::Dynamic},
     {"aten::log.out", unary<"Log">, Shapes::Dynamic},
-    {"aten::logical_and.out", logical<"LogicalAnd">, Shapes::Dynamic},
-    {"aten::logical_not.out", logical_not, Shapes::Dynamic},
-    {"aten::logical_or.out", logical<"LogicalOr">, Shapes::Dynamic},
-    {"aten::logical_xor.out", logical<"LogicalXor">, Shapes::Dynamic},
-    {"aten::lt.Scalar_out", compare_number<"Less">, Shapes::Dynamic},
-    {"aten::lt.Tensor_out", compare<"Less">, Shapes::Dynamic},
-    {"aten::mul.out", binary<"Multiply">, Shapes::Dynamic},
-    {"aten::mul.Scalar_out", with_number<"Multiply">, Shapes::Dynamic},
-    {"aten::ne.Scalar_out", compare_number<"NotEqual">, Shapes::Dynamic},
-    {"aten::ne.Tensor_out", compare<"NotEqual">, Shapes::Dynamic},
-    {"aten::neg.out", unary<"Negative">, Shapes::Dynamic},
-    {"aten::pow.Tensor_Scalar_out", pow_number, Shapes::Dynamic},
+    {"aten::log10.out", log_of_base<10>, Shapes::Dynamic},
+    {"aten::log1p.out", log1p, Shapes::Dynamic},
+    {"aten::log2.out", log_of_base<2>, Shapes::Dynamic},
+    {"aten::logit.out", logit, Shapes::Dynamic},
+    {"aten::neg.out", neg, Shapes::Dynamic},
     {"aten::reciprocal.out", reciprocal, Shapes::Dynamic},
     {"aten::relu.out", relu, Shapes::Dynamic},
+    {"aten::round.decimals_out", round_decimals, Shapes::Dynamic},
+    {"aten::round.out", round, Shapes::Dynamic},
     {"aten::rsqrt.out", rsqrt, Shapes::Dynamic},
-    {"aten::rsub.Scalar_out", rsub, Shapes::Dynamic},
     {"aten::sigmoid.out", unary<"Sigmoid">, Shapes::Dynamic},
+    {"aten::sign.out", sign, Shapes::Dynamic},
     {"aten::sin.out", unary<"Sin">, Shapes::Dynamic},
+    {"aten::sinh.out", unary<"Sinh">, Shapes::Dynamic},
     {"aten::sqrt.out", unary<"Sqrt">, Shapes::Dynamic},
-    {"aten::sub.out", with_alpha<"Subtract">, Shapes::Dynamic},
-    {"aten::sub.Scalar_out", number_with_alpha<"Subtract">, Shapes::Dynamic},
+    {"aten::tan.out", unary<"Tan">, Shapes::Dynamic},
     {"aten::tanh.out", unary<"Tanh">, Shapes::Dynamic},
-    {"aten::where.self_out", where, Shapes::Dynamic},
+    {"aten::trunc.out", trunc, Shapes::Dynamic},
 };
 
 }  // namespace

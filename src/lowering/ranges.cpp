@@ -88,17 +88,37 @@ bool moves_first(std::string_view operation) {
                             "SpaceToDepth", "ReverseSequence", "Roll"});
 }
 
-// Whether an output has the places of values: TopK's and a pool's second one.
-bool has_places(const ir::Graph& graph, ir::Output output) {
-  return output.port > 0 &&
-         is_any(graph.nodes()[output.node].operation, {"TopK", "MaxPool", "AdaptiveMaxPool"});
+// Integers that are divided: quotients towards 0, and what they leave.
+Range of_division(std::string_view operation, const Range& a, const Range& b, const Range& all) {
+  if (b.low <= 0 && b.high >= 0) return all;
+  const bool is_positive = b.low > 0;
+  if (operation == "FloorMod")
+    return is_positive ? Range{0, b.high - 1} : Range{sum(b, {1, 1}).low, 0};
+  if (operation == "Mod") {
+    const Range greatest = is_positive ? b : negated(b);
+    return hull({0, greatest.high - 1}, negated({0, greatest.high - 1}));
+  }
+  if (is_positive) return hull({0, 0}, a);
+  const Range either = hull({0, 0}, hull(a, negated(a)));
+  return either.within(all) ? either : all;
+}
+
+Range of_bits(std::string_view operation, const Range& a, const Range& b, const Range& all) {
+  if (operation == "BitwiseAnd" && b.low >= 0) return {0, b.high};
+  if (operation == "BitwiseAnd" && a.low >= 0) return {0, a.high};
+  return a.within(kInt32) && b.within(kInt32)
+             ? Range{std::max(all.low, kInt32.low), std::min(all.high, kInt32.high)}
+             : all;
 }
 
 }  // namespace
 
-Range Ranges::input(const ir::Node& node, size_t i) const {
-  const ir::Output from = node.inputs[i];
-  return has_places(graph_, from) ? Range{0, INT32_MAX} : known_[from.node];
+Range Ranges::known(ir::Output output) const {
+  // Places beside values: TopK's and a pool's second output.
+  if (output.port > 0 &&
+      is_any(graph_.nodes()[output.node].operation, {"TopK", "MaxPool", "AdaptiveMaxPool"}))
+    return {0, INT32_MAX};
+  return known_[output.node];
 }
 
 Range Ranges::find(const ir::Node& node) const {
@@ -139,12 +159,13 @@ Range Ranges::find(const ir::Node& node) const {
     const Range range = input(node, 0);
     return unless_wrapped({0, std::max(range.high, negated(range).high)});
   }
-  if (operation == "FloorMod" && input(node, 1).low > 0) return {0, input(node, 1).high - 1};
-  if (operation == "Mod" && input(node, 1).low > 0)
-    return {-(input(node, 1).high - 1), input(node, 1).high - 1};
-  if (operation == "Divide" && input(node, 1).low > 0) return hull({0, 0}, input(node, 0));
+  if (is_any(operation, {"FloorMod", "Mod", "Divide"}))
+    return of_division(operation, input(node, 0), input(node, 1), all);
+  if (is_any(operation, {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}))
+    return of_bits(operation, input(node, 0), input(node, 1), all);
   // Sizes and places in a tensor: OpenVINO's own are no greater.
   if (is_any(operation, {"ShapeOf", "NonZero"})) return {0, INT32_MAX};
+  if (operation == "Range") return hull(input(node, 0), input(node, 1));
   return all;
 }
 
@@ -155,7 +176,7 @@ Range Ranges::of(ir::Output output) {
     const auto check = checks_.find(at);
     known_.push_back(check != checks_.end() ? check->second : find(nodes[at]));
   }
-  return has_places(graph_, output) ? Range{0, INT32_MAX} : known_[output.node];
+  return known(output);
 }
 
 std::vector<uint32_t> Ranges::parameters_of(ir::Output output) const {

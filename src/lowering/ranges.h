@@ -36,7 +36,8 @@ class Ranges {
 
  private:
   Range find(const ir::Node& node) const;
-  Range input(const ir::Node& node, size_t i) const;
+  Range known(ir::Output output) const;
+  Range input(const ir::Node& node, size_t i) const { return known(node.inputs[i]); }
   // The parameters that an output of ints is computed from.
   std::vector<uint32_t> parameters_of(ir::Output output) const;
   // The only one, if the output has its elements and no others; UINT32_MAX if not.
