@@ -74,6 +74,13 @@ class Graph {
   // What nodes stand for from now on: it goes into their names, and comes back in profiles.
   void set_name(std::string name) { name_ = std::move(name); }
 
+  // The shape of an output, for whoever looks for patterns; no part of the text.
+  void set_shape(Output output, Shape shape) { shapes_[output] = std::move(shape); }
+  const Shape* shape(Output output) const {
+    const auto found = shapes_.find(output);
+    return found == shapes_.end() ? nullptr : &found->second;
+  }
+
   DType dtype(Output output) const { return nodes_[output.node].outputs[output.port]; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Output>& results() const { return results_; }
@@ -88,6 +95,7 @@ class Graph {
   std::string name_;
   std::vector<Node> nodes_;
   std::vector<Output> results_;
+  std::map<Output, Shape> shapes_;
   std::deque<std::vector<std::byte>> copies_;
   std::map<std::tuple<const std::byte*, size_t, DType, Shape>, Output> constants_;
   std::map<std::tuple<std::string, DType, Shape>, Output> copied_;

@@ -1,6 +1,7 @@
 #include "lowering/call.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "base/half.h"
@@ -147,6 +148,23 @@ ir::Output Call::reshaped(ir::Output output, std::span<const int64_t> shape) {
 ir::Output Call::reshaped(ir::Output output, ir::Output shape) {
   return node("Reshape", {output, shape}, graph.dtype(output), "opset1",
               {{"special_zero", "false"}});
+}
+
+ir::Output Call::transposed(ir::Output output, std::span<const int64_t> order) {
+  std::vector<int64_t> whole(order.begin(), order.end());
+  const auto& nodes = graph.nodes();
+  if (nodes[output.node].operation == "Transpose") {
+    const ir::Node& before = nodes[nodes[output.node].inputs[1].node];
+    std::vector<int64_t> first(before.data.size() / sizeof(int64_t));
+    if (before.operation == "Const" && first.size() == whole.size()) {
+      std::memcpy(first.data(), before.data.data(), before.data.size());
+      for (int64_t& dim : whole) dim = first[static_cast<size_t>(dim)];
+      output = nodes[output.node].inputs[0];
+    }
+  }
+  bool moves = false;
+  for (size_t d = 0; d < whole.size(); ++d) moves = moves || whole[d] != static_cast<int64_t>(d);
+  return moves ? node("Transpose", {output, indices(whole)}, graph.dtype(output)) : output;
 }
 
 const LoweringRow* find_row(std::string_view name) {

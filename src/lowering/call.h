@@ -94,6 +94,8 @@ class Call {
   }
   ir::Output reshaped(ir::Output output, std::span<const int64_t> shape);
   ir::Output reshaped(ir::Output output, ir::Output shape);
+  // Transpositions one after another become one, or none.
+  ir::Output transposed(ir::Output output, std::span<const int64_t> order);
   // One number: 1-d, as slices, axes and the like take theirs.
   ir::Output one(int64_t value) { return indices(std::span(&value, 1)); }
 

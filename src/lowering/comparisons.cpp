@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "lowering/attention_form.h"
 #include "lowering/promotion.h"
 
 namespace pteron {
@@ -83,6 +84,10 @@ Reason where(Call& call) {
   if (call.dtype(1) == call.dtype(3) && call.dtype(2) == call.dtype(3)) {
     if (const auto prelu = as_prelu(call)) {
       call.set(3, *prelu);
+      return {};
+    }
+    if (const auto softmax = without_guard(call, condition, call.tensor(1), call.tensor(2))) {
+      call.set(3, *softmax);
       return {};
     }
     call.set(3, select(call, condition, call.tensor(1), call.tensor(2)));

@@ -1,8 +1,10 @@
 // The operators that networks spend their time in: products, convolutions, norms, softmax,
 // in the forms that OpenVINO fuses.
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
+#include "lowering/attention_form.h"
 #include "lowering/call.h"
 #include "lowering/rules.h"
 
@@ -70,14 +72,18 @@ Reason convolution(Call& call) {
   return {};
 }
 
-// The matrix behind a transposition of it, which MatMul does itself.
+// The matrices behind a transposition of them, which MatMul does itself.
 bool take_transposed(Call& call, Output& matrix) {
   const ir::Node& node = call.graph.nodes()[matrix.node];
   if (node.operation != "Transpose") return false;
   const ir::Node& order = call.graph.nodes()[node.inputs[1].node];
-  if (order.operation != "Const" || order.data.size() != 16) return false;
-  const auto* axes = reinterpret_cast<const int64_t*>(order.data.data());
-  if (axes[0] != 1 || axes[1] != 0) return false;
+  Sizes axes(order.data.size() / sizeof(int64_t));
+  if (order.operation != "Const" || axes.size() < 2) return false;
+  std::memcpy(axes.data(), order.data.data(), order.data.size());
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  for (size_t d = 0; d < axes.size(); ++d) {
+    if (axes[d] != static_cast<int64_t>(d)) return false;
+  }
   matrix = node.inputs[0];
   return true;
 }
@@ -93,6 +99,13 @@ Output product(Call& call, Output a, Output b, DType dtype) {
 Reason mm(Call& call) {
   if (Reason reason = require_floats(call, {0, 1, 2}); !reason.empty()) return reason;
   call.set(2, product(call, call.tensor(0), call.tensor(1), call.dtype(2)));
+  return {};
+}
+
+Reason bmm(Call& call) {
+  if (Reason reason = mm(call); !reason.empty()) return reason;
+  if (const auto attention = as_attention(call, call.tensor(0), call.tensor(1), 2))
+    call.set(2, *attention);
   return {};
 }
 
@@ -213,7 +226,7 @@ constexpr LoweringRow kRows[] = {
     {"aten::_log_softmax.out", softmax<"LogSoftmax", "opset5">, Shapes::Dynamic},
     {"aten::_softmax.out", softmax<"SoftMax", "opset8">, Shapes::Dynamic},
     {"aten::addmm.out", addmm, Shapes::Dynamic},
-    {"aten::bmm.out", mm, Shapes::Dynamic},
+    {"aten::bmm.out", bmm, Shapes::Dynamic},
     {"aten::convolution.out", convolution, Shapes::Dynamic},
     {"aten::linear.out", linear, Shapes::Dynamic},
     {"aten::mm.out", mm, Shapes::Dynamic},

@@ -133,6 +133,8 @@ Reason RegionBuilder::check_output(const Step& step, const Call& call, size_t i)
 void RegionBuilder::define(ValueIndex value, ir::Output output) {
   if (facts_.tensor_def(value)->nbytes() == 0) return;
   if (output == kUnset) return;  // Nobody reads what it holds.
+  const TensorDef& def = *facts_.tensor_def(value);
+  if (is_static(def)) graph_.set_shape(output, ir::Shape(def.sizes.begin(), def.sizes.end()));
   memory_.define({facts_.places().of(value), value, output, true});
   tensors_[value] = output;
 }

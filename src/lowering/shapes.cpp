@@ -53,10 +53,6 @@ Reason squeeze(Call& call, const Sizes& dims) {
 Reason squeeze_dim(Call& call) { return squeeze(call, {call.integer(1)}); }
 Reason squeeze_dims(Call& call) { return squeeze(call, call.ints(1)); }
 
-Output transposed(Call& call, Output input, const Sizes& order) {
-  return call.node("Transpose", {input, call.indices(order)}, call.graph.dtype(input));
-}
-
 Reason permute(Call& call) {
   if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
   Sizes order = call.ints(1);
@@ -69,7 +65,7 @@ Reason permute(Call& call) {
     seen[static_cast<size_t>(dim)] = true;
   }
   if (order.size() != rank) return "its dimensions are no permutation";
-  call.set(2, transposed(call, call.tensor(0), order));
+  call.set(2, call.transposed(call.tensor(0), order));
   return {};
 }
 
@@ -84,7 +80,7 @@ Reason swap(Call& call, int64_t a, int64_t b, size_t out) {
   Sizes order(rank);
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[wrapped(a, rank)], order[wrapped(b, rank)]);
-  call.set(out, transposed(call, call.tensor(0), order));
+  call.set(out, call.transposed(call.tensor(0), order));
   return {};
 }
 Reason transpose(Call& call) { return swap(call, call.integer(1), call.integer(2), 3); }
