@@ -63,14 +63,18 @@ Output Graph::add(std::string_view operation, std::string_view opset, std::vecto
 
 Output Graph::add(std::string_view operation, std::string_view opset, std::vector<Output> inputs,
                   Attributes attributes, std::vector<DType> results) {
-  return push({operation,
-               opset,
-               name_,
-               std::move(inputs),
-               std::move(attributes),
-               std::move(results),
-               {},
-               {}});
+  auto key = std::tuple(operation, inputs, attributes, results);
+  if (const auto found = added_.find(key); found != added_.end()) return found->second;
+  const Output output = push({operation,
+                              opset,
+                              name_,
+                              std::move(inputs),
+                              std::move(attributes),
+                              std::move(results),
+                              {},
+                              {}});
+  added_.emplace(std::move(key), output);
+  return output;
 }
 
 void Graph::result(Output output) { results_.push_back(output); }

@@ -64,6 +64,7 @@ class Graph {
                            std::as_bytes(values));
   }
 
+  // The same operation on the same inputs is one node.
   Output add(std::string_view operation, std::string_view opset, std::vector<Output> inputs,
              Attributes attributes, DType result);
   // The first of several outputs; the others follow it.
@@ -99,6 +100,8 @@ class Graph {
   std::deque<std::vector<std::byte>> copies_;
   std::map<std::tuple<const std::byte*, size_t, DType, Shape>, Output> constants_;
   std::map<std::tuple<std::string, DType, Shape>, Output> copied_;
+  std::map<std::tuple<std::string_view, std::vector<Output>, Attributes, std::vector<DType>>, Output>
+      added_;
 };
 
 }  // namespace pteron::ir

@@ -51,7 +51,13 @@ std::string_view attribute(const Node& node, std::string_view key) {
   return {};
 }
 
-// What is a matrix in its last two dimensions, without the factors that scale all of it.
+bool has_heads(const Call& call, Output output) {
+  const Shape* shape = call.graph.shape(output);
+  return shape != nullptr && shape->size() == 4;
+}
+
+// What is a matrix in its last two dimensions, without the factors that scale all of it and what
+// takes its heads together.
 struct Scaled {
   Output matrix;
   double factor = 1;
@@ -64,7 +70,7 @@ Scaled unscaled(const Call& call, Output output) {
       const auto factor = number_of(call, node.inputs[1]);
       if (!factor) return found;
       found.factor *= *factor;
-    } else if (node.operation != "Reshape") {
+    } else if (node.operation != "Reshape" || has_heads(call, found.matrix)) {
       return found;
     }
     found.matrix = node.inputs[0];
@@ -128,7 +134,7 @@ std::optional<Output> as_attention(Call& call, Output weights, Output values, si
     return {};
   const Scaled q = unscaled(call, matmul.inputs[0]);
   const Scaled k = unscaled(call, matmul.inputs[1]);
-  const Output v = behind_reshapes(call, values);
+  const Output v = unscaled(call, values).factor == 1 ? unscaled(call, values).matrix : values;
   const Shape* q_own = call.graph.shape(q.matrix);
   if (q_own == nullptr || q_own->size() != 4) return {};
   const int64_t width = (*q_own)[3];

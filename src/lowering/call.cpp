@@ -142,7 +142,16 @@ ir::Output Call::scalar_of(size_t i, DType dtype) {
 }
 
 ir::Output Call::reshaped(ir::Output output, std::span<const int64_t> shape) {
-  return reshaped(output, indices(shape));
+  // Of reshapes one after another the last one counts.
+  while (graph.nodes()[output.node].operation == "Reshape")
+    output = graph.nodes()[output.node].inputs[0];
+  const ir::Shape* own = graph.shape(output);
+  if (own != nullptr && std::equal(own->begin(), own->end(), shape.begin(), shape.end()))
+    return output;
+  const ir::Output result = reshaped(output, indices(shape));
+  const bool is_known = std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; });
+  if (is_known) graph.set_shape(result, ir::Shape(shape.begin(), shape.end()));
+  return result;
 }
 
 ir::Output Call::reshaped(ir::Output output, ir::Output shape) {
