@@ -9,6 +9,7 @@ namespace {
 using ir::Output;
 
 Output spread(Call& call, Output number) {
+  if (call.rank(0) == 0) return number;
   return call.node("Broadcast", {number, call.sizes(0)}, call.graph.dtype(number), "opset3",
                    {{"mode", "numpy"}});
 }
