@@ -14,8 +14,8 @@ template <Text kOperation>
 Reason binary(Call& call) {
   const DType type = result_type(call, {0, 1});
   if (Reason reason = require_operands(call, {0, 1, 2}, type); !reason.empty()) return reason;
-  const Output result = call.node(kOperation.view(), {operand(call, 0, type), operand(call, 1, type)},
-                                  working_type(type));
+  const Output result = call.node(
+      kOperation.view(), {operand(call, 0, type), operand(call, 1, type)}, working_type(type));
   return store(call, 2, result, type);
 }
 
@@ -58,8 +58,7 @@ Reason rsub(Call& call) {
   const DType type = result_type(call, {0, 1});
   if (Reason reason = require_operands(call, {0, 1, 2, 3}, type); !reason.empty()) return reason;
   const Output a = scaled(call, operand(call, 0, type), 2, type);
-  const Output result =
-      call.node("Subtract", {operand(call, 1, type), a}, working_type(type));
+  const Output result = call.node("Subtract", {operand(call, 1, type), a}, working_type(type));
   return store(call, 3, result, type);
 }
 
@@ -86,8 +85,8 @@ Reason with_factor(Call& call) {
 Reason divide(Call& call) {
   const DType type = real_type(result_type(call, {0, 1}));
   if (Reason reason = require_operands(call, {0, 1, 2}, type); !reason.empty()) return reason;
-  return store(call, 2,
-               call.node("Divide", {operand(call, 0, type), operand(call, 1, type)}, type), type);
+  return store(call, 2, call.node("Divide", {operand(call, 0, type), operand(call, 1, type)}, type),
+               type);
 }
 
 // ---- Extremes

@@ -32,8 +32,7 @@ bool Call::has_known_shapes() const {
     return tensor.def == nullptr || tensor.def->dynamism == Dynamism::Static;
   };
   return std::all_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
-    return fixed(argument.tensor) &&
-           std::all_of(argument.list.begin(), argument.list.end(), fixed);
+    return fixed(argument.tensor) && std::all_of(argument.list.begin(), argument.list.end(), fixed);
   });
 }
 
@@ -153,7 +152,9 @@ ir::Output Call::reshaped(ir::Output output, ir::Output shape) {
 const LoweringRow* find_row(std::string_view name) {
   static const auto& rows = *[] {
     auto* all = new std::unordered_map<std::string_view, const LoweringRow*>;
-    for (const auto& family : {elementwise_rows(), binary_rows(), comparison_rows(), creation_rows(), extreme_rows(), integer_rows(), layer_rows(), shape_rows(), reduction_rows()}) {
+    for (const auto& family :
+         {elementwise_rows(), binary_rows(), comparison_rows(), creation_rows(), extreme_rows(),
+          integer_rows(), layer_rows(), shape_rows(), reduction_rows()}) {
       for (const LoweringRow& row : family) all->emplace(row.name, &row);
     }
     return all;

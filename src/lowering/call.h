@@ -84,8 +84,8 @@ class Call {
     return graph.add(operation, opset, std::move(inputs), std::move(attributes), result);
   }
   ir::Output converted(ir::Output output, DType to);
-  ir::Output scalar(double value, DType dtype);    // 0-d; a bool is whether it is not 0.
-  ir::Output scalar_of(size_t i, DType dtype);     // Argument i, a number; exact also of int64.
+  ir::Output scalar(double value, DType dtype);  // 0-d; a bool is whether it is not 0.
+  ir::Output scalar_of(size_t i, DType dtype);   // Argument i, a number; exact also of int64.
   ir::Output indices(std::span<const int64_t> values, bool is_scalar = false) {
     return graph.numbers<int64_t>(DType::Int64, values, is_scalar);
   }

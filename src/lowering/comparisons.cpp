@@ -20,8 +20,8 @@ Reason compare(Call& call) {
   const DType type = result_type(call, {0, 1});
   if (Reason reason = require_operands(call, {0, 1, 2}, type); !reason.empty()) return reason;
   if (Reason reason = require_comparable(call, {0, 1}, type); !reason.empty()) return reason;
-  return store_truth(call, 2, compared(call, kOperation.view(), operand(call, 0, type),
-                                       operand(call, 1, type)));
+  return store_truth(
+      call, 2, compared(call, kOperation.view(), operand(call, 0, type), operand(call, 1, type)));
 }
 
 template <Text kOperation>
@@ -43,8 +43,8 @@ Reason where(Call& call) {
     call.set(3, select(call, condition, call.tensor(1), call.tensor(2)));
     return {};
   }
-  return store(call, 3,
-               select(call, condition, operand(call, 1, type), operand(call, 2, type)), type);
+  return store(call, 3, select(call, condition, operand(call, 1, type), operand(call, 2, type)),
+               type);
 }
 
 // input, mask, number

@@ -49,7 +49,8 @@ Reason known_arange(Call& call, Arange range, size_t out) {
   if (range.step == 0) return "its step is zero";
   const double count = std::max(0.0, std::ceil((range.end - range.start) / range.step));
   const double wanted = static_cast<double>(call.numel(out));
-  if (count < 1 || count > kMostElements || (call.is_static(out) ? count != wanted : count > wanted))
+  if (count < 1 || count > kMostElements ||
+      (call.is_static(out) ? count != wanted : count > wanted))
     return "its count does not fit its result";
   const auto size = static_cast<size_t>(count);
   if (is_floating(type)) {
@@ -73,8 +74,8 @@ Reason known_arange(Call& call, Arange range, size_t out) {
 // Of integers of which a run decides some.
 Reason unknown_arange(Call& call, Output start, Output end, Output step, size_t out) {
   if (call.is_static(out)) return "its result does not vary";
-  const Output numbers = call.node("Range", {start, end, step}, DType::Int64, "opset4",
-                                   {{"output_type", "i64"}});
+  const Output numbers =
+      call.node("Range", {start, end, step}, DType::Int64, "opset4", {{"output_type", "i64"}});
   return store(call, out, numbers, DType::Int64);
 }
 
@@ -90,6 +91,8 @@ Reason arange_between(Call& call) {
     return known_arange(call, {call.real(0), call.real(1), call.real(2)}, 3);
   for (const size_t i : {0, 1, 2}) {
     if (call.is_known(i) && !call.is_int(i)) return "its numbers are no integers";
+    if (call.is_known(i) && std::abs(call.real(i)) > INT32_MAX)
+      return "its numbers are out of range";
   }
   if (!call.is_known(2) || call.integer(2) < 1) return "its step is not positive";
   return unknown_arange(call, call.number(0), call.number(1), call.number(2), 3);

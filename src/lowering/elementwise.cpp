@@ -70,19 +70,16 @@ Output exp_minus_one(Call& call, Output x, DType type) {
   return select(call, call.node("Less", {number(0.5), x}, DType::Bool), great, small);
 }
 Reason expm1(Call& call) {
-  return float_function(call,
-                       [&](Output x, DType type) { return exp_minus_one(call, x, type); });
+  return float_function(call, [&](Output x, DType type) { return exp_minus_one(call, x, type); });
 }
 // 2 atanh(x / (2 + x)) near 0.
 Reason log1p(Call& call) {
   return float_function(call, [&](Output x, DType type) {
     const auto number = [&](double value) { return call.scalar(value, type); };
-    const Output quotient =
-        call.node("Divide", {x, call.node("Add", {x, number(2)}, type)}, type);
+    const Output quotient = call.node("Divide", {x, call.node("Add", {x, number(2)}, type)}, type);
     const Output half = call.node("Atanh", {quotient}, type, "opset4");
     const Output small = call.node("Add", {half, half}, type);
-    const Output great =
-        call.node("Log", {call.node("Add", {x, number(1)}, type)}, type);
+    const Output great = call.node("Log", {call.node("Add", {x, number(1)}, type)}, type);
     const Output magnitude = call.node("Abs", {x}, type);
     return select(call, call.node("Less", {magnitude, number(0.5)}, DType::Bool), small, great);
   });
@@ -94,8 +91,8 @@ Reason elu(Call& call) {
       return by == 1 ? y : call.node("Multiply", {y, call.scalar(by, type)}, type);
     };
     const Output zero = call.scalar(0, type);
-    const Output negative = scaled(
-        exp_minus_one(call, scaled(x, call.real(3)), type), call.real(1) * call.real(2));
+    const Output negative =
+        scaled(exp_minus_one(call, scaled(x, call.real(3)), type), call.real(1) * call.real(2));
     const Output positive = scaled(x, call.real(2));
     return select(call, call.node("LessEqual", {x, zero}, DType::Bool), negative, positive);
   });
@@ -113,9 +110,8 @@ Reason abs(Call& call) {
   });
 }
 Reason neg(Call& call) {
-  return same_function(call, [&](Output x, DType type) {
-    return call.node("Negative", {x}, working_type(type));
-  });
+  return same_function(
+      call, [&](Output x, DType type) { return call.node("Negative", {x}, working_type(type)); });
 }
 // 0 of NaN.
 Reason sign(Call& call) {
@@ -137,9 +133,8 @@ Output to_even(Call& call, Output x, DType type) {
   return call.node("Round", {x}, type, "opset5", {{"mode", "half_to_even"}});
 }
 Reason round(Call& call) {
-  return same_function(call, [&](Output x, DType type) {
-    return is_floating(type) ? to_even(call, x, type) : x;
-  });
+  return same_function(
+      call, [&](Output x, DType type) { return is_floating(type) ? to_even(call, x, type) : x; });
 }
 Reason round_decimals(Call& call) {
   const int64_t decimals = call.integer(1);
@@ -208,17 +203,16 @@ Reason clamp(Call& call) {
     const Output cut = call.node("Minimum", {call.scalar(high, type), raised}, type);
     return store(call, 3, cut, type);
   }
-  const Output clamped =
-      call.node("Clamp", {x}, type, "opset1",
-                {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
+  const Output clamped = call.node("Clamp", {x}, type, "opset1",
+                                   {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
   return store(call, 3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped), type);
 }
 
 Reason gelu(Call& call) {
   const bool by_tanh = call.string(1) == "tanh";
   return real_function(call, [&](Output x, DType type) {
-    const Output result = call.node("Gelu", {x}, type, "opset7",
-                                    {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
+    const Output result =
+        call.node("Gelu", {x}, type, "opset7", {{"approximation_mode", by_tanh ? "TANH" : "ERF"}});
     if (by_tanh || follows_layer(call, x)) return result;
     // OpenVINO makes NaN of infinity.
     const Output infinite = call.node("Equal", {x, call.scalar(HUGE_VAL, type)}, DType::Bool);
@@ -274,8 +268,7 @@ Reason glu(Call& call) {
   const auto dim = static_cast<int64_t>(wrapped(call.integer(1), rank));
   if (call.size_of(0, static_cast<size_t>(dim)) % 2 != 0) return "its dimension has no halves";
   const Output halves = call.graph.add(
-      "Split", "opset1",
-      {call.tensor(0), call.indices(std::span<const int64_t>(&dim, 1), true)},
+      "Split", "opset1", {call.tensor(0), call.indices(std::span<const int64_t>(&dim, 1), true)},
       {{"num_splits", "2"}}, std::vector<DType>{type, type});
   const Output gate = call.node("Sigmoid", {{halves.node, 1}}, type);
   return store(call, 2, call.node("Multiply", {halves, gate}, type), type);

@@ -50,8 +50,7 @@ Output ordered(Call& call, Output x, bool nan_is_greatest) {
   const auto number = [&](double value) { return call.scalar(sign * value, DType::Float32); };
   x = call.converted(x, DType::Float32);
   const Output below = number(std::nextafter(kGreatest, 0.0F));
-  const Output cut =
-      call.node(nan_is_greatest ? "Minimum" : "Maximum", {x, below}, DType::Float32);
+  const Output cut = call.node(nan_is_greatest ? "Minimum" : "Maximum", {x, below}, DType::Float32);
   const Output infinite = call.node("Equal", {x, number(HUGE_VAL)}, DType::Bool);
   return select(call, is_nan(call, x), number(HUGE_VAL),
                 select(call, infinite, number(kGreatest), cut));
@@ -155,9 +154,9 @@ Output median_place(Call& call, Output x, int64_t size, int64_t axis) {
     key = select(call, nan, call.scalar(HUGE_VAL, dtype), x);
   }
   Output place = first_places(call, key, middle + 1, axis, false);
-  place = call.node("Gather",
-                    {place, call.one(middle), call.indices(std::span<const int64_t>(&axis, 1), true)},
-                    DType::Int32, "opset8", {{"batch_dims", "0"}});
+  place = call.node(
+      "Gather", {place, call.one(middle), call.indices(std::span<const int64_t>(&axis, 1), true)},
+      DType::Int32, "opset8", {{"batch_dims", "0"}});
   if (!has_nan) return place;
   const Output first = first_places(call, call.converted(nan, DType::Int32), 1, axis, true);
   return select(call, folded(call, "ReduceLogicalOr", nan, {axis}, true), first, place);

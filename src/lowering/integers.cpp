@@ -59,8 +59,8 @@ Reason divide(Call& call, Rounding rounding, size_t out) {
   if (is_floating(type)) {
     if (call.is_number(1) && is_power_of_two(call.real(1)))
       return store(call, out, float_quotient(call, rounding, type), type);
-    // Of quotients that are rounded to an integer, the one below may be right. PyTorch too truncates
-    // what is rounded; of constants OpenVINO multiplies by the inverse.
+    // Of quotients that are rounded to an integer, the one below may be right. PyTorch too
+    // truncates what is rounded; of constants OpenVINO multiplies by the inverse.
     if (call.is_number(1) || rounding == Rounding::Floor || type != DType::Float32)
       return "its quotients may not be exact";
     const Output b = operand(call, 1, type);
@@ -86,8 +86,8 @@ Reason divide_by_mode(Call& call) {
   }
   const DType type = real_type(result_type(call, {0, 1}));
   if (Reason reason = require_operands(call, {0, 1, 3}, type); !reason.empty()) return reason;
-  return store(call, 3,
-               call.node("Divide", {operand(call, 0, type), operand(call, 1, type)}, type), type);
+  return store(call, 3, call.node("Divide", {operand(call, 0, type), operand(call, 1, type)}, type),
+               type);
 }
 
 template <Rounding kRounding>
@@ -97,9 +97,8 @@ Reason rest(Call& call) {
   if (is_floating(type)) {
     if (!call.is_number(1) || !is_power_of_two(call.real(1)))
       return "its quotients may not be exact";
-    const Output whole = call.node("Multiply",
-                                   {float_quotient(call, kRounding, type), operand(call, 1, type)},
-                                   type);
+    const Output whole = call.node(
+        "Multiply", {float_quotient(call, kRounding, type), operand(call, 1, type)}, type);
     return store(call, 2, call.node("Subtract", {operand(call, 0, type), whole}, type), type);
   }
   if (Reason reason = require_division(call, type); !reason.empty()) return reason;
@@ -158,9 +157,8 @@ Reason shift(Call& call) {
   // What is cut off goes first, and the quotient is exact.
   if (Reason reason = require_comparable(call, {0}, type); !reason.empty()) return reason;
   const Output by = call.scalar(static_cast<double>(factor), dtype);
-  const Output low = call.node("BitwiseAnd",
-                               {x, call.scalar(static_cast<double>(factor - 1), dtype)}, dtype,
-                               "opset13");
+  const Output low = call.node(
+      "BitwiseAnd", {x, call.scalar(static_cast<double>(factor - 1), dtype)}, dtype, "opset13");
   const Output whole = call.node("Subtract", {x, low}, dtype);
   return store(call, 2,
                call.node("Divide", {whole, by}, dtype, "opset1", {{"m_pythondiv", "false"}}), type);

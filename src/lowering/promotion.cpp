@@ -85,8 +85,8 @@ DType result_type(const Call& call, std::initializer_list<size_t> operands) {
 }
 
 DType working_type(DType type) {
-  const bool is_short = type == DType::Bool || type == DType::UInt8 || type == DType::Int8 ||
-                        type == DType::Int16;
+  const bool is_short =
+      type == DType::Bool || type == DType::UInt8 || type == DType::Int8 || type == DType::Int16;
   return is_short ? DType::Int32 : type;
 }
 
@@ -124,9 +124,8 @@ Reason require_comparable(Call& call, std::initializer_list<size_t> operands, DT
     if (type == DType::Float32) continue;
     const int64_t most = exact_in(type);
     const bool may_demand = dtype == DType::Int32 || dtype == DType::Int64;
-    const bool is_exact = may_demand
-                              ? call.ranges.demand(call.tensor(i), {-most, most})
-                              : call.ranges.of(call.tensor(i)).within({-most, most});
+    const bool is_exact = may_demand ? call.ranges.demand(call.tensor(i), {-most, most})
+                                     : call.ranges.of(call.tensor(i)).within({-most, most});
     if (!is_exact) return name + " may be greater than float32 is exact";
   }
   return {};
@@ -207,6 +206,10 @@ Reason store(Call& call, size_t out, Output result, DType type) {
     call.set(out, call.converted(result, to));
     return {};
   }
+  // Of what does not fit, only the lower half is right.
+  const bool takes_half = to == DType::Int64 || (to != DType::Bool && !is_floating(to));
+  if (type == DType::Int64 && !takes_half && !call.ranges.demand(result, kInt32))
+    return "its int64 may not fit in int32";
   result = wrapped_to(call, result, type);
   if (to == DType::Bool) {
     const Output zero = integer_operand(call, 0, call.graph.dtype(result));

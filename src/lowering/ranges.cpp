@@ -106,9 +106,9 @@ Range of_division(std::string_view operation, const Range& a, const Range& b, co
 Range of_bits(std::string_view operation, const Range& a, const Range& b, const Range& all) {
   if (operation == "BitwiseAnd" && b.low >= 0) return {0, b.high};
   if (operation == "BitwiseAnd" && a.low >= 0) return {0, a.high};
-  return a.within(kInt32) && b.within(kInt32) ? Range{std::max(all.low, kInt32.low),
-                                                      std::min(all.high, kInt32.high)}
-                                              : all;
+  return a.within(kInt32) && b.within(kInt32)
+             ? Range{std::max(all.low, kInt32.low), std::min(all.high, kInt32.high)}
+             : all;
 }
 
 }  // namespace
@@ -134,8 +134,9 @@ Range Ranges::find(const ir::Node& node) const {
     return range;
   }
   if (operation == "Select") return hull(input(node, 1), input(node, 2));
-  if (operation == "Pad") return node.inputs.size() > 3 ? hull(input(node, 0), input(node, 3))
-                                                        : hull(input(node, 0), {0, 0});
+  if (operation == "Pad")
+    return node.inputs.size() > 3 ? hull(input(node, 0), input(node, 3))
+                                  : hull(input(node, 0), {0, 0});
   if (operation == "ScatterNDUpdate" || operation == "ScatterUpdate" ||
       operation == "ScatterElementsUpdate") {
     const auto reduction = std::find_if(node.attributes.begin(), node.attributes.end(),

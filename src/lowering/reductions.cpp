@@ -94,7 +94,8 @@ Reason any_of_dims(Call& call) {
 
 // ---- Variances
 
-// The mean of the squares of what is left when the mean is taken off, and the mean; dimensions kept.
+// The mean of the squares of what is left when the mean is taken off, and the mean; dimensions
+// kept.
 struct Moments {
   Output mean;
   Output variance;
@@ -158,12 +159,10 @@ Reason batch_norm(Call& call) {
   call.set(6, y);
   const auto count = static_cast<double>(folded_count(call, axes));
   const Moments found = moments(call, x, axes, count, type);
-  const Output variance =
-      call.node("Add", {found.variance, call.scalar(call.real(5), type)}, type);
+  const Output variance = call.node("Add", {found.variance, call.scalar(call.real(5), type)}, type);
   const Output deviation = call.node("Sqrt", {variance}, type);
   const Output inverse = call.node("Divide", {call.scalar(1, type), deviation}, type);
-  if (Reason reason = store(call, 7, dropped(call, found.mean, axes, false), type);
-      !reason.empty())
+  if (Reason reason = store(call, 7, dropped(call, found.mean, axes, false), type); !reason.empty())
     return reason;
   return store(call, 8, dropped(call, inverse, axes, false), type);
 }

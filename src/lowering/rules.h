@@ -40,7 +40,8 @@ Reason require_indices(Call& call, size_t i, int64_t size);
 // x where it is NaN, else y: many of OpenVINO's operations lose a NaN.
 ir::Output keeping_nan(Call& call, ir::Output x, ir::Output y);
 // Whether x comes from a convolution, a product or a norm, into which OpenVINO fuses the activation
-// that follows it. There the forms that keep NaNs cost more than they are worth: docs/acceleration.md.
+// that follows it. There the forms that keep NaNs cost more than they are worth:
+// docs/acceleration.md.
 bool follows_layer(const Call& call, ir::Output x);
 
 // dim counted from the end if negative.

@@ -230,8 +230,8 @@ Reason unbind(Call& call) {
 // A number in every element of the result.
 Reason fill(Call& call, Output number, Output sizes, size_t out) {
   if (Reason reason = require_moved(call, {out}); !reason.empty()) return reason;
-  call.set(out, call.node("Broadcast", {number, sizes}, call.dtype(out), "opset3",
-                          {{"mode", "numpy"}}));
+  call.set(out,
+           call.node("Broadcast", {number, sizes}, call.dtype(out), "opset3", {{"mode", "numpy"}}));
   return {};
 }
 Reason zeros(Call& call) { return fill(call, call.scalar(0, call.dtype(1)), call.numbers(0), 1); }
