@@ -100,7 +100,8 @@ class Graph {
   std::deque<std::vector<std::byte>> copies_;
   std::map<std::tuple<const std::byte*, size_t, DType, Shape>, Output> constants_;
   std::map<std::tuple<std::string, DType, Shape>, Output> copied_;
-  std::map<std::tuple<std::string_view, std::vector<Output>, Attributes, std::vector<DType>>, Output>
+  std::map<std::tuple<std::string_view, std::vector<Output>, Attributes, std::vector<DType>>,
+           Output>
       added_;
 };
 

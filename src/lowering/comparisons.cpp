@@ -11,15 +11,11 @@ namespace {
 
 using ir::Output;
 
-// OpenVINO's GreaterEqual and LessEqual hold of NaN.
+// OpenVINO's Greater and GreaterEqual hold of NaN; Less and LessEqual do not.
 Output compared(Call& call, std::string_view operation, Output a, Output b) {
-  const bool or_equal = operation == "GreaterEqual" || operation == "LessEqual";
-  if (!or_equal || !is_floating(call.graph.dtype(a)))
-    return call.node(operation, {a, b}, DType::Bool);
-  const Output strictly =
-      call.node(operation == "GreaterEqual" ? "Greater" : "Less", {a, b}, DType::Bool);
-  const Output equal = call.node("Equal", {a, b}, DType::Bool);
-  return call.node("LogicalOr", {strictly, equal}, DType::Bool);
+  if (operation == "Greater") return call.node("Less", {b, a}, DType::Bool);
+  if (operation == "GreaterEqual") return call.node("LessEqual", {b, a}, DType::Bool);
+  return call.node(operation, {a, b}, DType::Bool);
 }
 // Of two tensors, or a tensor and a number.
 template <Text kOperation>

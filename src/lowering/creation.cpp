@@ -9,6 +9,7 @@ namespace {
 using ir::Output;
 
 Output spread(Call& call, Output number) {
+  if (call.rank(0) == 0) return number;
   return call.node("Broadcast", {number, call.sizes(0)}, call.graph.dtype(number), "opset3",
                    {{"mode", "numpy"}});
 }
@@ -90,6 +91,8 @@ Reason arange_between(Call& call) {
     return known_arange(call, {call.real(0), call.real(1), call.real(2)}, 3);
   for (const size_t i : {0, 1, 2}) {
     if (call.is_known(i) && !call.is_int(i)) return "its numbers are no integers";
+    if (call.is_known(i) && std::abs(call.real(i)) > INT32_MAX)
+      return "its numbers are out of range";
   }
   if (!call.is_known(2) || call.integer(2) < 1) return "its step is not positive";
   return unknown_arange(call, call.number(0), call.number(1), call.number(2), 3);

@@ -16,6 +16,15 @@ Reason real_function(Call& call, Function&& function) {
   if (Reason reason = require_operands(call, {0, out}, type); !reason.empty()) return reason;
   return store(call, out, function(operand(call, 0, type), type), type);
 }
+// The same with constants, which PyTorch does not round to float16 or bfloat16.
+template <typename Function>
+Reason float_function(Call& call, Function&& function) {
+  const size_t out = call.size() - 1;
+  if (Reason reason = require_operands(call, {0, out}, real_type(call.dtype(0))); !reason.empty())
+    return reason;
+  const Output x = operand(call, 0, DType::Float32);
+  return store(call, out, function(x, DType::Float32), DType::Float32);
+}
 // A function that keeps integers what they are.
 template <typename Function>
 Reason same_function(Call& call, Function&& function) {
@@ -40,7 +49,7 @@ Reason exp(Call& call) {
 // log(x) / log(base)
 template <int kBase>
 Reason log_of_base(Call& call) {
-  return real_function(call, [&](Output x, DType type) {
+  return float_function(call, [&](Output x, DType type) {
     const Output natural = call.node("Log", {x}, type);
     return call.node("Multiply", {natural, call.scalar(1 / std::log(kBase), type)}, type);
   });
@@ -58,14 +67,14 @@ Output exp_minus_one(Call& call, Output x, DType type) {
   const Output small = call.node("Divide", {twice, rest}, type);
   const Output power = call.node("Exp", {x}, type);
   const Output great = call.node("Subtract", {power, number(1)}, type);
-  return select(call, call.node("Greater", {x, number(0.5)}, DType::Bool), great, small);
+  return select(call, call.node("Less", {number(0.5), x}, DType::Bool), great, small);
 }
 Reason expm1(Call& call) {
-  return real_function(call, [&](Output x, DType type) { return exp_minus_one(call, x, type); });
+  return float_function(call, [&](Output x, DType type) { return exp_minus_one(call, x, type); });
 }
 // 2 atanh(x / (2 + x)) near 0.
 Reason log1p(Call& call) {
-  return real_function(call, [&](Output x, DType type) {
+  return float_function(call, [&](Output x, DType type) {
     const auto number = [&](double value) { return call.scalar(value, type); };
     const Output quotient = call.node("Divide", {x, call.node("Add", {x, number(2)}, type)}, type);
     const Output half = call.node("Atanh", {quotient}, type, "opset4");
@@ -77,7 +86,7 @@ Reason log1p(Call& call) {
 }
 // input, alpha, scale, input scale
 Reason elu(Call& call) {
-  return real_function(call, [&](Output x, DType type) {
+  return float_function(call, [&](Output x, DType type) {
     const auto scaled = [&](Output y, double by) {
       return by == 1 ? y : call.node("Multiply", {y, call.scalar(by, type)}, type);
     };
@@ -108,7 +117,7 @@ Reason neg(Call& call) {
 Reason sign(Call& call) {
   return same_function(call, [&](Output x, DType type) {
     const auto number = [&](double value) { return call.scalar(value, working_type(type)); };
-    const Output above = call.node("Greater", {x, number(0)}, DType::Bool);
+    const Output above = call.node("Less", {number(0), x}, DType::Bool);
     const Output below = call.node("Less", {x, number(0)}, DType::Bool);
     return select(call, above, number(1), select(call, below, number(-1), number(0)));
   });
@@ -186,8 +195,14 @@ Reason clamp(Call& call) {
   if (Reason reason = require_operands(call, {0, 3}, type); !reason.empty()) return reason;
   const double low = call.has(1) ? call.real(1) : -HUGE_VAL;
   const double high = call.has(2) ? call.real(2) : HUGE_VAL;
-  if (!(low <= high)) return "its bounds are not in order";
+  if (std::isnan(low) || std::isnan(high)) return "a bound of it is NaN";
   const Output x = operand(call, 0, type);
+  if (!(low <= high)) {
+    // All but NaN are the upper one then.
+    const Output raised = call.node("Maximum", {call.scalar(low, type), x}, type);
+    const Output cut = call.node("Minimum", {call.scalar(high, type), raised}, type);
+    return store(call, 3, cut, type);
+  }
   const Output clamped = call.node("Clamp", {x}, type, "opset1",
                                    {{"min", ir::number_text(low)}, {"max", ir::number_text(high)}});
   return store(call, 3, follows_layer(call, x) ? clamped : keeping_nan(call, x, clamped), type);
@@ -206,10 +221,12 @@ Reason gelu(Call& call) {
 }
 
 Reason leaky_relu(Call& call) {
-  return real_function(call, [&](Output x, DType type) {
-    const int64_t one[] = {1};
-    const Output slope = call.reshaped(call.scalar(call.real(1), type), one);
-    return call.node("PReLU", {x, slope}, type);
+  return float_function(call, [&](Output x, DType type) {
+    const Output slope = call.scalar(call.real(1), type);
+    if (call.rank(0) > 0) return call.node("PReLU", {x, call.reshaped(slope, call.one(1))}, type);
+    // PReLU takes no tensor without dimensions.
+    const Output is_positive = call.node("Less", {call.scalar(0, type), x}, DType::Bool);
+    return select(call, is_positive, x, call.node("Multiply", {x, slope}, type));
   });
 }
 
@@ -228,7 +245,7 @@ Reason rsqrt(Call& call) {
 Reason logit(Call& call) {
   if (call.has(1) && !(call.real(1) >= 0 && call.real(1) <= 0.5))
     return "its bounds are not in order";
-  return real_function(call, [&](Output x, DType type) {
+  return float_function(call, [&](Output x, DType type) {
     Output p = x;
     if (call.has(1)) {
       const Output low = call.scalar(call.real(1), type);

@@ -206,6 +206,10 @@ Reason store(Call& call, size_t out, Output result, DType type) {
     call.set(out, call.converted(result, to));
     return {};
   }
+  // Of what does not fit, only the lower half is right.
+  const bool takes_half = to == DType::Int64 || (to != DType::Bool && !is_floating(to));
+  if (type == DType::Int64 && !takes_half && !call.ranges.demand(result, kInt32))
+    return "its int64 may not fit in int32";
   result = wrapped_to(call, result, type);
   if (to == DType::Bool) {
     const Output zero = integer_operand(call, 0, call.graph.dtype(result));
