@@ -180,19 +180,16 @@ const LoweringRow* find_row(std::string_view name) {
   static const auto& rows = *[] {
     auto* all = new std::unordered_map<std::string_view, const LoweringRow*>;
     for (const auto& family :
-         {
-      elementwise_rows(), binary_rows(), comparison_rows(), creation_rows(), extreme_rows(),
-          for (const auto& family :
-               {elementwise_rows(), binary_rows(), comparison_rows(), creation_rows(),
-                extreme_rows(), integer_rows(), layer_rows(), batch_norm_rows(), shape_rows(),
-                reduction_rows(), indexing_rows(), copy_rows(), rearranging_rows(), pad_rows(),
-                pool_rows(), resample_rows(), quantized_rows(), attention_rows()}) {
-        for (const LoweringRow& row : family) all->emplace(row.name, &row);
-      }
-      return all;
+         {elementwise_rows(), binary_rows(), comparison_rows(), creation_rows(), extreme_rows(),
+          integer_rows(), layer_rows(), batch_norm_rows(), shape_rows(), reduction_rows(),
+          indexing_rows(), copy_rows(), rearranging_rows(), pad_rows(), pool_rows(),
+          resample_rows(), quantized_rows(), attention_rows()}) {
+      for (const LoweringRow& row : family) all->emplace(row.name, &row);
+    }
+    return all;
   }();
   const auto found = rows.find(name);
   return found == rows.end() ? nullptr : found->second;
-  }
+}
 
 }  // namespace pteron
