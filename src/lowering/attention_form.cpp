@@ -1,5 +1,6 @@
 #include "lowering/attention_form.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -51,39 +52,54 @@ std::string_view attribute(const Node& node, std::string_view key) {
   return {};
 }
 
-bool has_heads(const Call& call, Output output) {
-  const Shape* shape = call.graph.shape(output);
-  return shape != nullptr && shape->size() == 4;
-}
-
-// What is a matrix in its last two dimensions, without the factors that scale all of it and what
-// takes its heads together.
-struct Scaled {
-  Output matrix;
+// A batch of matrices, and the factor that scales all of them.
+struct Matrices {
+  Output output;
+  Shape shape;  // Of rank 3 or 4.
   double factor = 1;
 };
-Scaled unscaled(const Call& call, Output output) {
-  Scaled found{output, 1};
+
+std::optional<Shape> batch_shape(const Call& call, Output output) {
+  const Shape* shape = call.graph.shape(output);
+  if (shape == nullptr || shape->size() < 3 || shape->size() > 4) return {};
+  return *shape;
+}
+
+// What an output is before it was scaled and its heads were taken together.
+std::optional<Matrices> unscaled(const Call& call, Output output) {
+  const auto shape = batch_shape(call, output);
+  if (!shape) return {};
+  Matrices found{output, *shape, 1};
   for (;;) {
-    const Node& node = node_of(call, found.matrix);
+    const Node& node = node_of(call, found.output);
+    double factor = 1;
     if (node.operation == "Multiply") {
-      const auto factor = number_of(call, node.inputs[1]);
-      if (!factor) return found;
-      found.factor *= *factor;
-    } else if (node.operation != "Reshape" || has_heads(call, found.matrix)) {
+      const auto number = number_of(call, node.inputs[1]);
+      if (!number) return found;
+      factor = *number;
+    } else if (node.operation != "Reshape") {
       return found;
     }
-    found.matrix = node.inputs[0];
+    const auto before = batch_shape(call, node.inputs[0]);
+    // Of its two last dimensions nothing may change.
+    if (!before || !std::equal(before->end() - 2, before->end(), found.shape.end() - 2))
+      return found;
+    found = {node.inputs[0], *before, found.factor * factor};
   }
 }
 
-// [batch, heads, rows, columns], if the output's shape is known and of rank 4, and its matrices are
-// `like`'s.
-std::optional<Shape> heads_of(const Call& call, Output output, const Shape& like) {
-  const Shape* shape = call.graph.shape(output);
-  if (shape == nullptr || shape->size() != 4 || like.size() < 2) return {};
-  if ((*shape)[2] != like[like.size() - 2] || (*shape)[3] != like[like.size() - 1]) return {};
-  return *shape;
+int64_t batch_of(const Shape& shape) {
+  int64_t count = 1;
+  for (size_t d = 0; d + 2 < shape.size(); ++d) count *= shape[d];
+  return count;
+}
+
+// Of rank 4: [1, batch, rows, columns], unless it is that already.
+Output with_heads(Call& call, const Matrices& matrices, bool as_it_is) {
+  if (as_it_is) return matrices.output;
+  const Shape& shape = matrices.shape;
+  const int64_t to[] = {1, batch_of(shape), shape[shape.size() - 2], shape[shape.size() - 1]};
+  return call.reshaped(matrices.output, to);
 }
 
 }  // namespace
@@ -132,31 +148,37 @@ std::optional<Output> as_attention(Call& call, Output weights, Output values, si
   if (value_shape == nullptr || value_shape->size() < 3 ||
       (*value_shape)[value_shape->size() - 2] != keys)
     return {};
-  const Scaled q = unscaled(call, matmul.inputs[0]);
-  const Scaled k = unscaled(call, matmul.inputs[1]);
-  const Output v = unscaled(call, values).factor == 1 ? unscaled(call, values).matrix : values;
-  const Shape* q_own = call.graph.shape(q.matrix);
-  if (q_own == nullptr || q_own->size() != 4) return {};
-  const int64_t width = (*q_own)[3];
-  const auto q_shape = heads_of(call, q.matrix, {rows, width});
-  const auto k_shape =
-      heads_of(call, k.matrix, is_transposed ? Shape{keys, width} : Shape{width, keys});
-  const auto v_shape = heads_of(call, v, {keys, value_shape->back()});
-  if (!q_shape || !k_shape || !v_shape || width < 1) return {};
-  for (const size_t d : {0, 1}) {
-    if ((*k_shape)[d] != (*q_shape)[d] || (*v_shape)[d] != (*q_shape)[d]) return {};
-  }
+  const auto q = unscaled(call, matmul.inputs[0]);
+  const auto k = unscaled(call, matmul.inputs[1]);
+  const auto v = unscaled(call, values);
+  if (!q || !k || !v || v->factor != 1) return {};
+  const int64_t width = q->shape.back();
+  const auto fits = [&](const Matrices& matrices, int64_t height, int64_t columns) {
+    const Shape& own = matrices.shape;
+    return own[own.size() - 2] == height && own.back() == columns &&
+           batch_of(own) == batch_of(q->shape);
+  };
+  if (width < 1 || !fits(*q, rows, width) || !fits(*v, keys, v->shape.back()) ||
+      !(is_transposed ? fits(*k, keys, width) : fits(*k, width, keys)))
+    return {};
+  const auto same_heads = [&](const Matrices& matrices) {
+    return matrices.shape.size() == 4 &&
+           std::equal(q->shape.begin(), q->shape.begin() + 2, matrices.shape.begin());
+  };
+  const bool as_they_are = q->shape.size() == 4 && same_heads(*k) && same_heads(*v);
   // The operation's own factor is the usual one.
   const double usual = 1 / std::sqrt(static_cast<double>(width));
-  Output query = q.matrix;
-  const double factor = q.factor * k.factor / usual;
+  Output query = with_heads(call, *q, as_they_are);
+  const double factor = q->factor * k->factor / usual;
   if (!std::isfinite(factor)) return {};
   if (std::fabs(factor - 1) > 1e-6)
     query = call.node("Multiply", {query, call.scalar(factor, DType::Float32)}, DType::Float32);
   const int64_t swapped[] = {0, 1, 3, 2};
-  const Output key = is_transposed ? k.matrix : call.transposed(k.matrix, swapped);
-  const Output attention = call.node("ScaledDotProductAttention", {query, key, v}, DType::Float32,
-                                     "opset13", {{"causal", "false"}});
+  Output key = with_heads(call, *k, as_they_are);
+  if (!is_transposed) key = call.transposed(key, swapped);
+  const Output attention =
+      call.node("ScaledDotProductAttention", {query, key, with_heads(call, *v, as_they_are)},
+                DType::Float32, "opset13", {{"causal", "false"}});
   return call.reshaped(attention, call.shape(out));
 }
 
