@@ -97,6 +97,11 @@ Reason expand(Call& call) {
     call.set(3, call.tensor(0));
     return {};
   }
+  // OpenVINO ends the process on a maximum of no numbers.
+  if (call.rank(3) == 0) {
+    call.set(3, call.tensor(0));
+    return {};
+  }
   Output sizes = is_known ? call.indices(call.shape(3)) : call.numbers(1);
   // -1: as it is.
   if (!is_known) sizes = call.node("Maximum", {sizes, call.one(1)}, DType::Int64);
