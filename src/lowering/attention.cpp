@@ -14,8 +14,9 @@ namespace {
 using ir::Output;
 using Sizes = std::vector<int64_t>;
 
-// Sides of a matrix that a row may put into the graph.
+// What a row may put into the graph: a matrix's sides, a mask's elements.
 constexpr int64_t kMostWidth = 1024;
+constexpr int64_t kMostScores = 1 << 24;
 
 // `value` at positions of a cache from `start` on.
 Reason write_cache(Call& call, size_t value, size_t cache, int64_t start, Output& result) {
@@ -127,6 +128,7 @@ Reason attend(Call& call, const Attention& a, size_t out) {
     if (Reason reason = require_floats(call, {a.mask}); !reason.empty()) return reason;
     used = call.size_of(a.mask, 1);
   }
+  if (a.is_causal && queries * used > kMostScores) return "it has many positions";
   const auto of_keys = [&](Output x) {
     x = call.converted(in_heads(call, a, x), DType::Float32);
     if (used < k[positions])

@@ -321,6 +321,25 @@ Output counted_from_start(Call& call, Output index, int64_t size) {
                    {{"auto_broadcast", "numpy"}});
 }
 
+// A vector of indices whose length, like its values', a run decides: as a cache is written.
+Reason put_of_any_length(Call& call, size_t out) {
+  const auto& list = call.list(1);
+  size_t at = 0;
+  while (list[at].def == nullptr) ++at;
+  if (call.boolean(3) || !call.is_static(0) || at >= call.rank(0) ||
+      list[at].def->sizes.size() != 1 || !is_index(list[at].def->dtype) ||
+      std::any_of(list.begin() + static_cast<std::ptrdiff_t>(at) + 1, list.end(),
+                  [](const LoweredTensor& tensor) { return tensor.def != nullptr; }))
+    return "a run decides its shapes";
+  Sizes wanted = call.shape(0);
+  wanted[at] = list[at].def->sizes[0];
+  if (call.shape(2) != wanted) return "its values do not fit its indices";
+  const int64_t size = call.size_of(0, at);
+  if (!call.ranges.demand(list[at].output, {-size, size - 1}))
+    return "an index of it may be out of range";
+  return put_along(call, counted_from_start(call, list[at].output, size), at, call.tensor(2), out);
+}
+
 // self, indices, values, accumulate
 template <size_t kOut>
 Reason index_put(Call& call) {
@@ -333,6 +352,7 @@ Reason index_put(Call& call) {
   const auto given = [](const LoweredTensor& tensor) { return tensor.def != nullptr; };
   const auto only = std::find_if(list.begin(), list.end(), given);
   if (only == list.end()) return "it has no index";
+  if (!call.has_known_shapes()) return put_of_any_length(call, kOut);
   if (!is_index(only->def->dtype) && std::count_if(list.begin(), list.end(), given) == 1)
     return put_masked(call, kOut);
   const Indices indices = read_indices(call);
@@ -408,8 +428,8 @@ constexpr LoweringRow kRows[] = {
     {"aten::embedding.out", embedding, Shapes::Dynamic},
     {"aten::gather.out", gather},
     {"aten::index.Tensor_out", index, Shapes::Dynamic},
-    {"aten::index_put.out", index_put<4>},
-    {"aten::index_put_", index_put<0>},
+    {"aten::index_put.out", index_put<4>, Shapes::Dynamic},
+    {"aten::index_put_", index_put<0>, Shapes::Dynamic},
     {"aten::index_select.out", index_select, Shapes::Dynamic},
     {"aten::scatter.src_out", scatter_replacing},
     {"aten::scatter.value_out", scatter_number},

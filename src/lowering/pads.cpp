@@ -1,5 +1,6 @@
-// Padding with what a tensor has at its borders.
+// Padding, with a number or with what a tensor has at its borders.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "lowering/call.h"
@@ -10,6 +11,30 @@ namespace {
 
 using ir::Output;
 using Sizes = std::vector<int64_t>;
+
+// Pairs of what is added before and after, from the last dimension on; negative ones cut.
+Reason pad(Call& call) {
+  if (Reason reason = require_moved(call, {0, 3}); !reason.empty()) return reason;
+  const Sizes& pairs = call.ints(1);
+  const size_t rank = call.rank(0);
+  if (pairs.size() % 2 != 0 || pairs.size() / 2 > rank) return "its pairs do not fit its rank";
+  const bool is_whole = !require_floats(call, {3}).empty();
+  // OpenVINO has the number as float32.
+  constexpr double kExact = 1 << 24;
+  if (is_whole && (!holds_number(call, 2, call.dtype(3)) || std::abs(call.real(2)) > kExact))
+    return "its number does not fit its dtype";
+  Sizes before(rank);
+  Sizes after(rank);
+  for (size_t i = 0; i < pairs.size() / 2; ++i) {
+    before[rank - 1 - i] = pairs[2 * i];
+    after[rank - 1 - i] = pairs[2 * i + 1];
+  }
+  call.set(3, call.node("Pad",
+                        {call.tensor(0), call.indices(before), call.indices(after),
+                         call.scalar(call.real(2), call.dtype(3))},
+                        call.dtype(3), "opset12", {{"pad_mode", "constant"}}));
+  return {};
+}
 
 // Where each position of a padded dimension comes from.
 template <bool kReflect>
@@ -75,6 +100,7 @@ Reason border_pad(Call& call) {
 }
 
 constexpr LoweringRow kRows[] = {
+    {"aten::constant_pad_nd.out", pad, Shapes::Dynamic},
     {"aten::reflection_pad1d.out", border_pad<1, true>, Shapes::Dynamic},
     {"aten::reflection_pad2d.out", border_pad<2, true>, Shapes::Dynamic},
     {"aten::reflection_pad3d.out", border_pad<3, true>, Shapes::Dynamic},

@@ -102,22 +102,28 @@ Reason roll(Call& call) {
   return {};
 }
 
+// 0, 1, ... as many as a dimension of argument 0 has.
+Output positions(Call& call, size_t dim) {
+  const std::vector<Output> bounds{scalar_index(call, 0), call.size(0, dim), scalar_index(call, 1)};
+  return call.node("Range", bounds, DType::Int64, "opset4", {{"output_type", "i64"}});
+}
+
 // input, diagonal
 Reason tril(Call& call) {
   if (Reason reason = require_moved(call, {0, 2}); !reason.empty()) return reason;
   const size_t rank = call.rank(0);
   if (rank < 2) return "it is no matrix";
-  const int64_t rows = call.size_of(0, rank - 2);
-  const int64_t columns = call.size_of(0, rank - 1);
-  if (static_cast<size_t>(rows * columns) > kMostPlaces) return "its matrices are large";
-  const int64_t diagonal = std::clamp(call.integer(1), -rows, columns);
-  std::vector<uint8_t> kept;
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) kept.push_back(c <= r + diagonal ? 1 : 0);
+  // No matrix that fits memory has as many sides.
+  constexpr int64_t kMost = 1 << 24;
+  const int64_t diagonal = std::clamp(call.integer(1), -kMost, kMost);
+  for (const size_t d : {rank - 2, rank - 1}) {
+    if (call.size_of(0, d) >= kMost) return "its matrices are large";
   }
-  const Output mask =
-      call.graph.copied_constant(DType::Bool, {rows, columns}, std::as_bytes(std::span(kept)));
-  call.set(2, call.node("Select", {mask, call.tensor(0), call.scalar(0, call.dtype(2))},
+  const Output rows =
+      call.node("Unsqueeze", {positions(call, rank - 2), call.one(1)}, DType::Int64);
+  const Output last = call.node("Add", {rows, scalar_index(call, diagonal)}, DType::Int64);
+  const Output is_right = call.node("Greater", {positions(call, rank - 1), last}, DType::Bool);
+  call.set(2, call.node("Select", {is_right, call.scalar(0, call.dtype(2)), call.tensor(0)},
                         call.dtype(2), "opset1", {{"auto_broadcast", "numpy"}}));
   return {};
 }
@@ -262,7 +268,7 @@ constexpr LoweringRow kRows[] = {
     {"aten::pixel_shuffle.out", pixel_shuffle<true>, Shapes::Dynamic},
     {"aten::pixel_unshuffle.out", pixel_shuffle<false>, Shapes::Dynamic},
     {"aten::roll.out", roll},
-    {"aten::tril.out", tril},
+    {"aten::tril.out", tril, Shapes::Dynamic},
     {"aten::unfold_copy.out", unfold},
 };
 

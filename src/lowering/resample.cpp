@@ -33,6 +33,8 @@ Pictures read_pictures(Call& call, size_t scales, size_t out) {
     if (p.has_scales) p.scale[d] = call.reals(scales)[d];
     if (p.has_scales && !(p.scale[d] > 1e-6 && p.scale[d] < 1e6))
       p.reason = "a scale is out of range";
+    if (!p.has_scales && (call.ints(1)[d] < 1 || call.ints(1)[d] > INT32_MAX))
+      p.reason = "a size is out of range";
     if (!call.has_known_shapes()) continue;
     p.in[d] = call.size_of(0, 2 + d);
     p.out[d] = call.size_of(out, 2 + d);
@@ -128,6 +130,9 @@ Reason smooth(Call& call) {
   if (call.has(3) || call.has(4)) return "it has scales of its own";
   if (call.boolean(2)) return "its corners are aligned";
   if (call.rank(0) != 4 || call.rank(5) != 4 || call.ints(1).size() != 2) return "it is no image";
+  for (size_t d = 0; d < 2; ++d) {
+    if (call.ints(1)[d] != call.size_of(5, 2 + d)) return "its result is of another shape";
+  }
   Pictures p;
   call.set(5, interpolated(call, p, "bilinear_pillow", "half_pixel", 5));
   return {};
