@@ -258,10 +258,13 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     ov::ov_element_type_e type{};
     if (status == Status::Ok) status = library_->ov_tensor_get_element_type(raw, &type);
     if (status == Status::Ok) status = library_->ov_tensor_data(raw, &data);
-    if (status == Status::Ok) status = library_->ov_tensor_get_shape(raw, &shape);
+    // The C interface tells no shape of rank 0.
+    if (status == Status::Ok && !slot.fixed) status = library_->ov_tensor_get_shape(raw, &shape);
     if (status != Status::Ok) {
       return openvino_error(library_, Code::Failed, slot.port->name + " cannot be read", status);
     }
+    if (slot.fixed && type == slot.port->type)
+      return keep_output(slot, data, slot.sizes(), tensor);
     Shape sizes{};
     const auto rank = static_cast<size_t>(std::clamp<int64_t>(shape.rank, 0, kMaxRank));
     std::copy_n(shape.dims, rank, sizes.begin());
