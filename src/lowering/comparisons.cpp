@@ -54,9 +54,9 @@ std::optional<Output> as_prelu(Call& call) {
   const auto is_constant = [&](Output output) { return nodes[output.node].operation == "Const"; };
   const ir::Node& condition = nodes[call.tensor(0).node];
   const ir::Node& scaled = nodes[call.tensor(2).node];
-  if (condition.operation != "Greater" || condition.inputs[0] != x ||
-      scaled.operation != "Multiply" || call.rank(1) < 2 ||
-      !is_zero(nodes[condition.inputs[1].node]))
+  // 0 < x
+  if (condition.operation != "Less" || condition.inputs[1] != x || scaled.operation != "Multiply" ||
+      call.rank(1) < 2 || !is_zero(nodes[condition.inputs[0].node]))
     return {};
   const Output slope = scaled.inputs[0] == x ? scaled.inputs[1] : scaled.inputs[0];
   if (!is_constant(slope) || (scaled.inputs[0] != x && scaled.inputs[1] != x)) return {};

@@ -53,11 +53,6 @@ Output broadcast(Call& call, Output input, const Sizes& shape) {
                    {{"mode", "numpy"}});
 }
 
-Output transposed(Call& call, Output input, const Sizes& order) {
-  if (std::is_sorted(order.begin(), order.end())) return input;
-  return call.node("Transpose", {input, call.indices(order)}, call.graph.dtype(input));
-}
-
 // weight, index, ...
 Reason embedding(Call& call) {
   if (Reason reason = require_moved(call, {0, 5}); !reason.empty()) return reason;
@@ -277,10 +272,10 @@ Reason index(Call& call) {
     return {};
   }
   const size_t rank = call.rank(0) - indices.at.size() + indices.common.size();
-  const Output input = transposed(call, call.tensor(0), indexed_first(indices, call.rank(0)));
+  const Output input = call.transposed(call.tensor(0), indexed_first(indices, call.rank(0)));
   const Output result = call.node("GatherND", {input, joined(call, indices)}, call.dtype(2),
                                   "opset8", {{"batch_dims", "0"}});
-  call.set(2, transposed(call, result, inverse(common_first(indices, rank))));
+  call.set(2, call.transposed(result, inverse(common_first(indices, rank))));
   return {};
 }
 
@@ -374,14 +369,14 @@ Reason index_put(Call& call) {
     const Output places = counted_from_start(call, list[d].output, call.size_of(0, d));
     return put_along(call, places, d, broadcast(call, call.tensor(2), shape), kOut);
   }
-  const Output self = transposed(call, call.tensor(0), order);
+  const Output self = call.transposed(call.tensor(0), order);
   const Output values =
-      transposed(call, broadcast(call, call.tensor(2), shape), common_first(indices, shape.size()));
+      call.transposed(broadcast(call, call.tensor(2), shape), common_first(indices, shape.size()));
   const ir::Attributes attributes{{"reduction", accumulates ? "sum" : "none"}};
   const Output result =
       call.node("ScatterNDUpdate", {self, joined(call, indices), values}, call.dtype(kOut),
                 accumulates ? "opset15" : "opset4", accumulates ? attributes : ir::Attributes());
-  call.set(kOut, transposed(call, result, inverse(order)));
+  call.set(kOut, call.transposed(result, inverse(order)));
   return {};
 }
 

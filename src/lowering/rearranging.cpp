@@ -24,10 +24,6 @@ Output gathered(Call& call, Output input, Output index, size_t dim) {
                    call.graph.dtype(input), "opset8", {{"batch_dims", "0"}});
 }
 
-Output transposed(Call& call, Output input, const Sizes& order) {
-  return call.node("Transpose", {input, call.indices(order)}, call.graph.dtype(input));
-}
-
 // input, dim, start, count
 Reason narrow(Call& call) {
   if (Reason reason = require_moved(call, {0, 4}); !reason.empty()) return reason;
@@ -154,7 +150,7 @@ Reason diagonal(Call& call) {
   for (int64_t r = std::max<int64_t>(0, -offset); r < rows && r + offset < columns; ++r)
     places.push_back(r * columns + r + offset);
   if (places.empty()) return "it has no elements";
-  const Output flat = call.reshaped(transposed(call, call.tensor(0), order), shape);
+  const Output flat = call.reshaped(call.transposed(call.tensor(0), order), shape);
   call.set(4, gathered(call, flat, call.indices(places), rank - 2));
   return {};
 }
@@ -185,7 +181,7 @@ Reason unfold(Call& call) {
   std::iota(order.begin(), order.end(), 0);
   std::rotate(order.begin() + static_cast<std::ptrdiff_t>(dim) + 1,
               order.begin() + static_cast<std::ptrdiff_t>(dim) + 2, order.end());
-  call.set(4, transposed(call, gathered(call, call.tensor(0), index, dim), order));
+  call.set(4, call.transposed(gathered(call, call.tensor(0), index, dim), order));
   return {};
 }
 
@@ -255,7 +251,7 @@ Reason pixel_shuffle(Call& call) {
                           ? Sizes{lead, channels / (factor * factor), factor, factor, height, width}
                           : Sizes{lead, channels, height / factor, factor, width / factor, factor};
   const Sizes order = kToSpace ? Sizes{0, 1, 4, 2, 5, 3} : Sizes{0, 1, 3, 5, 2, 4};
-  call.set(2, call.reshaped(transposed(call, call.reshaped(call.tensor(0), parts), order),
+  call.set(2, call.reshaped(call.transposed(call.reshaped(call.tensor(0), parts), order),
                             call.shape(2)));
   return {};
 }

@@ -263,8 +263,7 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     if (status != Status::Ok) {
       return openvino_error(library_, Code::Failed, slot.port->name + " cannot be read", status);
     }
-    if (slot.fixed && type == slot.port->type)
-      return keep_output(slot, data, slot.sizes(), tensor);
+    if (slot.fixed && type == slot.port->type) return keep_output(slot, data, slot.sizes(), tensor);
     Shape sizes{};
     const auto rank = static_cast<size_t>(std::clamp<int64_t>(shape.rank, 0, kMaxRank));
     std::copy_n(shape.dims, rank, sizes.begin());
