@@ -53,6 +53,7 @@ ir::Output Call::numbers(size_t i) {
   const Argument& argument = arguments_[i];
   if (argument.numbers.empty()) return indices(argument.ints);
   std::vector<ir::Output> parts;
+  parts.reserve(argument.numbers.size());
   const int64_t one[] = {1};
   for (size_t k = 0; k < argument.numbers.size(); ++k) {
     parts.push_back(argument.numbers[k] ? reshaped(*argument.numbers[k], one)
