@@ -199,7 +199,7 @@ Output wrapped_to(Call& call, Output x, DType type) {
 
 Reason store(Call& call, size_t out, Output result, DType type) {
   const DType to = call.dtype(out);
-  const Reason other = "its result is of another dtype";
+  Reason other = "its result is of another dtype";
   if (!is_computed(to)) return other;
   if (is_floating(type)) {
     if (!is_floating(to)) return other;
