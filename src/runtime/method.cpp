@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/process.h"
 #include "base/text.h"
 #include "runtime/method_state.h"
 
@@ -159,6 +160,14 @@ void Method::State::note_time(size_t chain, size_t step, int64_t start) {
 }
 
 Result<bool> Method::State::run_region(size_t chain, RegionStep& region) {
+  const auto leave_for_good = [&](const std::string& reason) {
+    region.has_failed = true;
+    region_refusals.push_back({chain, region.begin, reason});
+    return false;
+  };
+  // The threads of what was compiled are not in a child.
+  if (region.generation != fork_generation())
+    return leave_for_good("it was compiled before this process was forked");
   for (const Region::Check& check : region.checks) {
     if (is_within(*values[region.args[check.input]].tensor, check.low, check.high)) continue;
     if (!region.was_left) {
@@ -174,9 +183,7 @@ Result<bool> Method::State::run_region(size_t chain, RegionStep& region) {
   if (!ran.ok()) {
     if (stop.is_due()) return stop.error();
     // It wrote nothing that its instructions read.
-    region.has_failed = true;
-    region_refusals.push_back({chain, region.begin, ran.error().message});
-    return false;
+    return leave_for_good(ran.error().message);
   }
   for (const size_t i : region.steps_after) PTERON_TRY(run_step_in_scratch(chains[chain][i]));
   return true;

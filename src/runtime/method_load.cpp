@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/checked.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "runtime/method_state.h"
 
@@ -407,6 +408,7 @@ void Method::State::accelerate() {
     made->end = region.end;
     made->steps_after = std::move(region.steps_after);
     made->checks = std::move(region.checks);
+    made->generation = fork_generation();
     Step& step = made->step;
     step.kind = StepKind::Delegate;
     step.name = "accelerated";

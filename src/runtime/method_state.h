@@ -111,6 +111,7 @@ struct RegionStep {
   size_t end = 0;
   std::vector<size_t> steps_after;
   std::vector<Region::Check> checks;
+  uint32_t generation = 0;  // fork_generation() where it was compiled.
   bool was_left = false;    // A check has failed once.
   bool has_failed = false;  // From then on its instructions run by their kernels.
 };
