@@ -377,9 +377,12 @@ std::vector<ExecutionReport> Method::execution() const {
 std::vector<InstructionTime> Method::profile() const {
   std::vector<InstructionTime> rows;
   for (size_t c = 0; c < state_->chains.size(); ++c) {
+    size_t compiled_to = 0;
     for (size_t i = 0; i < state_->chains[c].size(); ++i) {
       const Step& step = state_->chains[c][i];
       const State::StepTime& time = state_->times[c][i];
+      // Inside of a region, unless that was left to the kernels.
+      if (i < compiled_to && time.count == 0) continue;
       const RegionStep* region = state_->region_at.empty() ? nullptr : state_->region_at[c][i];
       if (region != nullptr && !region->has_failed) {
         const std::string last = std::to_string(region->end - 1);
@@ -387,6 +390,7 @@ std::vector<InstructionTime> Method::profile() const {
                         "instructions " + std::to_string(i) + " to " + last + ", compiled",
                         time.start_ns, time.total_ns, time.count,
                         region->step.delegate->profile()});
+        compiled_to = region->end;
         continue;
       }
       rows.push_back(
