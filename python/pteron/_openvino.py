@@ -75,14 +75,25 @@ def _utf8(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
+def _platform() -> tuple[str, str]:
+    """What the module `platform` calls system and machine. On Windows that runs a program, which an
+    interpreter beside the first one may not."""
+    if sys.platform != "win32":
+        here = os.uname()
+        return here.sysname, here.machine
+    import sysconfig
+
+    return "Windows", sysconfig.get_platform().removeprefix("win-").upper()  # "AMD64"
+
+
 def remedy(option: str = "openvino=PATH") -> str:
     """What to do where no OpenVINO is installed: where PyPI has no build of it for this Python, the
     extra brings none."""
-    import platform  # Here, since it takes a while and is seldom needed.
-
     elsewhere = f"name one that is installed elsewhere by {option} or OPENVINO_LIB_PATH"
-    system, machine, minor = platform.system(), platform.machine(), sys.version_info[1]
-    implementation = platform.python_implementation()
+    system, machine = _platform()
+    minor = sys.version_info[1]
+    names = {"cpython": "CPython", "pypy": "PyPy"}
+    implementation = names.get(sys.implementation.name, sys.implementation.name)
     first, last = BUILDS.get((system, machine), (0, -1))
     if implementation == "CPython" and first <= minor <= last:
         return f'Install it with: pip install "pteron[openvino]"; or {elsewhere}'
