@@ -120,6 +120,8 @@ Reason attend(Call& call, const Attention& a, size_t out) {
   const int64_t queries = q[positions];
   if (a.start < 0 || a.start > k[positions] || queries > k[positions] - a.start)
     return "its positions are out of range";
+  if (queries > kMostWidth * kMostWidth / std::max<int64_t>(k[positions], 1))
+    return "it has many positions";
   int64_t used = a.start + queries;
   if (call.has(a.mask)) {
     if (a.is_causal || call.rank(a.mask) != 2 || call.size_of(a.mask, 0) != queries ||

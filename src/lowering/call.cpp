@@ -1,6 +1,7 @@
 #include "lowering/call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 
@@ -25,7 +26,9 @@ int64_t Call::integer(size_t i) const {
   const ValueDef& value = *arguments_[i].value;
   if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
-  return static_cast<int64_t>(std::get<double>(value));
+  const double real = std::get<double>(value);
+  constexpr double kMost = 9.0e18;
+  return std::isnan(real) ? 0 : static_cast<int64_t>(std::clamp(real, -kMost, kMost));
 }
 
 bool Call::has_known_shapes() const {

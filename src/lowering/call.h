@@ -58,7 +58,7 @@ class Call {
 
   bool is_number(size_t i) const;
   double real(size_t i) const;      // An int, double or bool.
-  int64_t integer(size_t i) const;  // The same; a double is cut.
+  int64_t integer(size_t i) const;  // The same; a double is cut, to 0 if it is NaN.
   bool is_int(size_t i) const { return std::holds_alternative<int64_t>(*arguments_[i].value); }
   bool is_double(size_t i) const { return std::holds_alternative<double>(*arguments_[i].value); }
   bool boolean(size_t i) const { return integer(i) != 0; }

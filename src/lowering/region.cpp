@@ -54,7 +54,11 @@ Reason RegionBuilder::add_operator(const Step& step) {
   if (row->shapes != Shapes::Any && !call.has_known_numbers()) return "a run decides its numbers";
   std::vector<ir::Output> before(step.args.size());
   for (size_t i = 0; i < step.args.size(); ++i) before[i] = call.tensor(i);
-  if (Reason reason = row->emit(call); !reason.empty()) return reason;
+  try {
+    if (Reason reason = row->emit(call); !reason.empty()) return reason;
+  } catch (const std::bad_variant_access&) {
+    return "an argument of it is none";  // The kernel says which, if that is wrong.
+  }
   const auto is_written = [&](size_t i) {
     return signature.is_output(i) || signature.letter(i) == 'M';
   };
