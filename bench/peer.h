@@ -57,4 +57,14 @@ static inline void peer_fill(float* data, size_t count) {
   }
 }
 
+/* Memory for an input: such floats, or int64 zeros. */
+static inline void* peer_input(size_t count, int is_int64) {
+  const size_t bytes = count * (is_int64 ? sizeof(int64_t) : sizeof(float));
+  void* data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (!data) exit(1);
+  memset(data, 0, bytes);
+  if (!is_int64) peer_fill(data, count);
+  return data;
+}
+
 #endif

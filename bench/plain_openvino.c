@@ -1,7 +1,8 @@
 /* The yardstick: a program that uses OpenVINO's C library and nothing else. It imports the blob of
- * a .pte and runs it, as pteron_peer.c does through Pteron. usage: plain_openvino LIBOPENVINO_C
- * MODEL.blob CALLS program|fast The model's inputs are float32. program: the precision properties
- * that Pteron sets for `program`. */
+ * a .pte, or reads and compiles a model's IR, and runs it, as pteron_peer.c does through Pteron.
+ * usage: plain_openvino LIBOPENVINO_C MODEL.blob|MODEL.xml CALLS program|fast The model's inputs
+ * are float32, or int64 (zeros). program: the precision properties that Pteron sets for `program`.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -16,15 +17,18 @@ typedef struct {
 static int (*core_create)(void**);
 static int (*core_set_property)(const void*, const char*, ...);
 static int (*core_import)(const void*, const char*, size_t, const char*, void**);
+static int (*core_read)(const void*, const char*, const char*, void**);
+static int (*core_compile)(const void*, const void*, const char*, size_t, void**, ...);
 static int (*create_request)(const void*, void**);
 static int (*infer)(void*);
 static int (*input_count)(const void*, size_t*);
 static int (*get_input)(const void*, size_t, void**);
 static int (*port_shape)(const void*, shape*);
+static int (*port_type)(const void*, int*);
 static int (*tensor_create)(int, shape, void*, void**);
 static int (*set_input)(void*, size_t, const void*);
 
-enum { F32 = 4 }; /* ov_element_type_e since 2025.1 */
+enum { F32 = 4, I64 = 10 }; /* ov_element_type_e since 2025.1 */
 
 static void check(int status, const char* what) {
   if (status == 0) return;
@@ -50,13 +54,23 @@ static void load_functions(const char* path) {
   load_function(library, "ov_core_create", &core_create);
   load_function(library, "ov_core_set_property", &core_set_property);
   load_function(library, "ov_core_import_model", &core_import);
+  load_function(library, "ov_core_read_model", &core_read);
+  load_function(library, "ov_core_compile_model", &core_compile);
   load_function(library, "ov_compiled_model_create_infer_request", &create_request);
   load_function(library, "ov_infer_request_infer", &infer);
   load_function(library, "ov_compiled_model_inputs_size", &input_count);
   load_function(library, "ov_compiled_model_input_by_index", &get_input);
   load_function(library, "ov_const_port_get_shape", &port_shape);
+  load_function(library, "ov_port_get_element_type", &port_type);
   load_function(library, "ov_tensor_create_from_host_ptr", &tensor_create);
   load_function(library, "ov_infer_request_set_input_tensor_by_index", &set_input);
+}
+
+static void* compile_ir(const void* core, const char* path) {
+  void *model = NULL, *compiled = NULL;
+  check(core_read(core, path, NULL, &model), "ov_core_read_model");
+  check(core_compile(core, model, "CPU", 0, &compiled), "ov_core_compile_model");
+  return compiled;
 }
 
 static void* import_blob(const void* core, const char* path) {
@@ -90,12 +104,12 @@ static void* make_request(const void* model) {
     shape dims;
     check(get_input(model, i, &port), "finding an input");
     check(port_shape(port, &dims), "asking for a shape");
+    int type = F32;
+    check(port_type(port, &type), "asking for a type");
     size_t elements = 1;
     for (int64_t d = 0; d < dims.rank; d++) elements *= (size_t)dims.dims[d];
-    float* data = aligned_alloc(64, (elements * sizeof *data + 63) / 64 * 64);
-    if (!data) exit(1);
-    peer_fill(data, elements);
-    check(tensor_create(F32, dims, data, &tensor), "wrapping an input");
+    void* data = peer_input(elements, type == I64);
+    check(tensor_create(type, dims, data, &tensor), "wrapping an input");
     check(set_input(request, i, tensor), "setting an input");
   }
   return request;
@@ -117,7 +131,9 @@ int main(int argc, char** argv) {
     check(core_set_property(core, "CPU", "EXECUTION_MODE_HINT", "ACCURACY"), "a property");
     check(core_set_property(core, "CPU", "INFERENCE_PRECISION_HINT", "f32"), "a property");
   }
-  const void* model = import_blob(core, argv[2]);
+  const size_t length = strlen(argv[2]);
+  const int is_ir = length > 4 && strcmp(argv[2] + length - 4, ".xml") == 0;
+  const void* model = is_ir ? compile_ir(core, argv[2]) : import_blob(core, argv[2]);
   const double loaded = peer_now();
   void* request = make_request(model);
   check(infer(request), "the first run");

@@ -1,5 +1,6 @@
-/* What plain_openvino.c does, through Pteron's C interface, on the .pte that holds the same blob.
- * usage: pteron_peer LIBOPENVINO_C MODEL.pte CALLS program|fast */
+/* What plain_openvino.c does, through Pteron's C interface, on the .pte that holds the same blob,
+ * or the same model undelegated. usage: pteron_peer LIBOPENVINO_C MODEL.pte CALLS program|fast
+ * [kernels] With `kernels`, nothing is compiled for OpenVINO. */
 #define _GNU_SOURCE
 #include "peer.h"
 #include "pteron/pteron.h"
@@ -20,18 +21,16 @@ static pteron_method* load_method(pteron_program* program) {
     check(pteron_method_input_spec(method, i, &spec, &error), error);
     size_t elements = 1;
     for (int32_t d = 0; d < spec.rank; d++) elements *= (size_t)spec.shape[d];
-    float* data = aligned_alloc(64, (elements * sizeof *data + 63) / 64 * 64);
-    if (!data || spec.dtype != PTERON_FLOAT32) exit(1);
-    peer_fill(data, elements);
-    const pteron_value value = pteron_tensor_value(data, PTERON_FLOAT32, spec.rank, spec.shape);
+    void* data = peer_input(elements, spec.dtype == PTERON_INT64);
+    const pteron_value value = pteron_tensor_value(data, spec.dtype, spec.rank, spec.shape);
     check(pteron_method_bind_input(method, i, &value, &error), error);
   }
   return method;
 }
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    fprintf(stderr, "usage: pteron_peer LIBOPENVINO_C MODEL.pte CALLS program|fast\n");
+  if (argc < 5 || argc > 6) {
+    fprintf(stderr, "usage: pteron_peer LIBOPENVINO_C MODEL.pte CALLS program|fast [kernels]\n");
     return 2;
   }
   const size_t calls = strtoul(argv[3], NULL, 10);
@@ -42,6 +41,7 @@ int main(int argc, char** argv) {
   pteron_program* program = NULL;
   pteron_program_options options = PTERON_INIT(pteron_program_options);
   options.openvino = argv[1];
+  if (argc == 6) options.accelerate = PTERON_ACCELERATE_OFF;
   options.precision =
       strcmp(argv[4], "fast") == 0 ? PTERON_PRECISION_FAST : PTERON_PRECISION_PROGRAM;
   check(pteron_program_open(argv[2], &options, &program, &error), error);

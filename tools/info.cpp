@@ -87,6 +87,66 @@ void look_for_openvino(Json& info, const Options& options) {
   if (!info["openvino"]["ok"]) take_openvino_away(info);
 }
 
+// What of the methods' own operators OpenVINO would run, found by compiling them. A method that
+// does not load says so elsewhere.
+void look_at_acceleration(Json& info, const ProgramHandle& program, const Options& options) {
+  if (options.accelerate == "off" || asked_device(options) == "NONE") return;
+  for (Json& method : info["methods"]) {
+    if (method["operators"].empty() || !method["runs"]["ready"].get<bool>()) continue;
+    Options one = options;
+    one.method = method["name"];
+    try {
+      const MethodHandle loaded = load_method(program, one);
+      const Json whole = call_json([&](char** json, pteron_error** error) {
+        return pteron_method_execution(loaded.get(), json, error);
+      });
+      method["accelerated"] = whole["accelerated"];
+    } catch (const std::exception&) {
+    }
+  }
+}
+
+bool is_any_accelerated(const Json& info) {
+  const auto& methods = info["methods"];
+  return std::any_of(methods.begin(), methods.end(), [](const Json& method) {
+    return method.contains("accelerated") && !method["accelerated"]["regions"].empty();
+  });
+}
+
+// "kernel", "compiled for OpenVINO", or how many of each; and why not all.
+std::string where_operator_runs(const Json& method, const Json& op) {
+  if (!op["available"].get<bool>()) return "MISSING";
+  if (!method.contains("accelerated")) return "kernel";
+  for (const Json& row : method["accelerated"]["operators"]) {
+    if (row["name"] != op["name"]) continue;
+    if (row["compiled"] == 0 && row["reasons"].empty()) return "kernel";
+    std::string text = "compiled for OpenVINO";
+    if (row["compiled"] == 0)
+      text = "kernel";
+    else if (row["kernels"] > 0)
+      text =
+          row["compiled"].dump() + " compiled for OpenVINO, " + row["kernels"].dump() + " kernel";
+    for (size_t i = 0; i < row["reasons"].size(); ++i)
+      text += (i == 0 ? ": " : "; ") + escaped(row["reasons"][i].get<std::string>());
+    return text;
+  }
+  return "kernel";
+}
+
+// Why nothing of a method is compiled, if it is one thing for all of its operators.
+std::string why_nothing_is_compiled(const Json& method) {
+  if (!method.contains("accelerated") || !method["accelerated"]["regions"].empty()) return {};
+  std::string why;
+  for (const Json& row : method["accelerated"]["operators"]) {
+    for (const Json& reason : row["reasons"]) {
+      const auto text = reason.get<std::string>();
+      if (!why.empty() && why != text) return {};
+      why = text;
+    }
+  }
+  return why;
+}
+
 std::string describe_method(const Json& method, const std::string& openvino) {
   std::string out = "method " + text_of(method["name"]) + "\n";
   for (const char* side : {"inputs", "outputs"}) {
@@ -109,11 +169,15 @@ std::string describe_method(const Json& method, const std::string& openvino) {
                              ? " made by " + escaped(made_by.substr(0, made_by.find(" (")))
                              : "")});
   }
+  const std::string why = why_nothing_is_compiled(method);
   for (const Json& op : method["operators"]) {
     rows.push_back({"  " + op["name"].get<std::string>(), op["calls"].dump(), "",
-                    where_it_runs(op, "kernel")});
+                    why.empty()                   ? where_operator_runs(method, op)
+                    : op["available"].get<bool>() ? "kernel"
+                                                  : "MISSING"});
   }
   if (rows.size() > 1) out += format_table(rows);
+  if (!why.empty()) out += "  not compiled for OpenVINO: " + escaped(why) + "\n";
   double planned = 0;
   for (const Json& buffer : method["planned_memory_bytes"]) planned += buffer.get<double>();
   out += "  planned memory " + format_bytes(planned) + ", constants " +
@@ -133,7 +197,10 @@ void info_command(const Options& options) {
     return pteron_program_info(program.get(), json, error);
   });
   info["notes"] = Json::array();
-  if (!has_openvino_part(info))
+  look_at_acceleration(info, program, options);
+  if (is_any_accelerated(info))
+    look_for_openvino(info, options);
+  else if (!has_openvino_part(info))
     info["notes"] = notes_without_openvino(options, "the program");
   else
     look_for_openvino(info, options);

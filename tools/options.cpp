@@ -62,6 +62,10 @@ void add_model_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 4096));
   app.add_option("--hint", options.hint, "latency or throughput")
       ->check(CLI::IsMember({"latency", "throughput"}));
+  app.add_option("--accelerate", options.accelerate,
+                 "Compile the program's own operators for OpenVINO: auto (where it repays the "
+                 "time), on, off")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
   app.add_option("--config", options.config, "An OpenVINO property, KEY=VALUE; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--cache", options.cache_dir, "A folder for OpenVINO's model cache")

@@ -37,6 +37,7 @@ struct Options {
   uint64_t seed = 0;
   std::vector<std::string> shapes;  // "0=1x3x96x128"
   std::string hint;                 // Empty: latency, or throughput with --parallel over 1.
+  std::string accelerate = "auto";
   std::string openvino;
   std::vector<std::string> config;  // "KEY=VALUE"
   std::string cache_dir;

@@ -22,6 +22,11 @@ int precision_number(const std::string& name) {
   return PTERON_PRECISION_PROGRAM;
 }
 
+int accelerate_number(const std::string& name) {
+  if (name == "on") return PTERON_ACCELERATE_ON;
+  return name == "off" ? PTERON_ACCELERATE_OFF : PTERON_ACCELERATE_AUTO;
+}
+
 std::string asked_hint(const Options& options) {
   if (!options.hint.empty()) return options.hint;
   return options.parallel > 1 ? "throughput" : "latency";
@@ -87,6 +92,7 @@ ProgramOptions::ProgramOptions(const Options& options, bool profile)
   options_.weights = weights_.data();
   options_.weights_count = weights_.size();
   options_.precision = precision_number(user_.precision);
+  options_.accelerate = accelerate_number(user_.accelerate);
   options_.hint = asked_hint(user_) == "throughput" ? PTERON_HINT_THROUGHPUT : PTERON_HINT_LATENCY;
   options_.threads = user_.threads;
   options_.profile = profile;
@@ -195,9 +201,11 @@ Json execution(pteron_method* method, const Options& options) {
                       {"precision", options.precision},
                       {"threads", options.threads},
                       {"hint", asked_hint(options)},
+                      {"accelerate", options.accelerate},
                       {"cache", options.cache_dir},
                       {"config", options.config}};
   out["execution"] = parts;
+  out["accelerated"] = whole["accelerated"];
   bool openvino = false;
   Json notes = Json::array();
   for (const Json& part : parts) {
@@ -207,8 +215,11 @@ Json execution(pteron_method* method, const Options& options) {
       openvino = true;
       if (!options.cache_dir.empty() && part["properties"].value("CACHE_DIR", "").empty())
         notes.push_back("--cache " + options.cache_dir +
-                        ": without effect, since the program's blob is imported as it is, and "
-                        "nothing is compiled that could be kept");
+                        (whole["accelerated"]["regions"].empty()
+                             ? ": without effect, since the program's blob is imported as it is, "
+                               "and nothing is compiled that could be kept"
+                             : ": without effect on the program's own operators: what is compiled "
+                               "of them is not kept"));
     }
   }
   const std::string whose = "method \"" + whole["method"].get<std::string>() + "\"";

@@ -192,6 +192,13 @@ typedef enum pteron_precision {
   PTERON_PRECISION_BF16 = 4
 } pteron_precision;
 
+/* Whether a program's own operators are compiled for OpenVINO: docs/acceleration.md. */
+typedef enum pteron_accelerate {
+  PTERON_ACCELERATE_AUTO = 0, /* where it repays the time that compiling takes */
+  PTERON_ACCELERATE_ON = 1,   /* wherever it is possible */
+  PTERON_ACCELERATE_OFF = 2   /* nowhere: kernels run them */
+} pteron_accelerate;
+
 typedef enum pteron_hint { PTERON_HINT_LATENCY = 0, PTERON_HINT_THROUGHPUT = 1 } pteron_hint;
 
 /* The application's memory: returns at least size bytes aligned to alignment, or null. Called from
@@ -260,13 +267,13 @@ typedef struct pteron_program_options {
   size_t config_count;
   const char* const* weights; /* .ptd files */
   size_t weights_count;
-  int32_t precision; /* a pteron_precision */
-  int32_t hint;      /* a pteron_hint */
-  int32_t threads;   /* 0: the cores that this process may use */
-  int32_t copy_file; /* 1: read the files into memory instead of mapping them: safe if they change
-                        on disk */
-  int32_t profile;   /* 1: methods can be profiled; costs a little at each run */
-  int32_t reserved;
+  int32_t precision;  /* a pteron_precision */
+  int32_t hint;       /* a pteron_hint */
+  int32_t threads;    /* 0: the cores that this process may use */
+  int32_t copy_file;  /* 1: read the files into memory instead of mapping them: safe if they change
+                         on disk */
+  int32_t profile;    /* 1: methods can be profiled; costs a little at each run */
+  int32_t accelerate; /* a pteron_accelerate */
   /* the most planned memory per method, and the most that one operator may take besides while it
    * runs, in bytes. 0: 8 GiB */
   uint64_t memory_limit;

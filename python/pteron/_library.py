@@ -32,6 +32,7 @@ INT_LIST, DOUBLE_LIST, BOOL_LIST, TENSOR_LIST = range(6, 10)
 
 PRECISIONS = {"program": 0, "fast": 1, "f32": 2, "f16": 3, "bf16": 4}
 HINTS = {"latency": 0, "throughput": 1}
+ACCELERATE = {"auto": 0, "on": 1, "off": 2}
 
 
 class CTensor(ctypes.Structure):
@@ -85,7 +86,7 @@ class CProgramOptions(ctypes.Structure):
         ("threads", c_int32),
         ("copy_file", c_int32),
         ("profile", c_int32),
-        ("reserved", c_int32),
+        ("accelerate", c_int32),
         ("memory_limit", c_uint64),
         ("instruction_limit", c_uint64),
         ("allocator", c_void_p),

@@ -11,7 +11,7 @@ from ctypes import c_char_p
 from typing import Any, NamedTuple
 
 from ._errors import ArgumentError, ArgumentTypeError
-from ._library import HINTS, PRECISIONS, CProgramOptions
+from ._library import ACCELERATE, HINTS, PRECISIONS, CProgramOptions
 
 
 class Options(NamedTuple):
@@ -23,6 +23,7 @@ class Options(NamedTuple):
     weights: tuple[str, ...] = ()
     config: tuple[tuple[str, str], ...] = ()
     hint: str = "latency"
+    accelerate: str = "auto"
     openvino: str | None = None
     cache_dir: str | None = None
     copy_file: bool = False
@@ -44,6 +45,7 @@ class Options(NamedTuple):
         raw.weights_count = len(self.weights)
         raw.precision = PRECISIONS[self.precision]
         raw.hint = HINTS[self.hint]
+        raw.accelerate = ACCELERATE[self.accelerate]
         raw.threads = self.threads
         raw.copy_file = self.copy_file
         raw.profile = self.profile
@@ -55,11 +57,6 @@ class Options(NamedTuple):
 def make_options(**given: Any) -> Options:
     """Options as a caller gives them."""
     raw: Any = Options(**given)
-    precision, hint = _string(raw.precision, "precision"), _string(raw.hint, "hint")
-    if precision not in PRECISIONS:
-        raise ArgumentError(f'precision "{precision}" is none of {", ".join(PRECISIONS)}')
-    if hint not in HINTS:
-        raise ArgumentError(f'hint "{hint}" is none of {", ".join(HINTS)}')
     one = isinstance(raw.weights, (str, bytes, os.PathLike))
     weights = (raw.weights,) if one else raw.weights
     if not isinstance(weights, Iterable):
@@ -68,8 +65,9 @@ def make_options(**given: Any) -> Options:
     if not isinstance(config, Mapping):
         raise ArgumentTypeError('config is no dict of properties, such as {"NUM_STREAMS": 2}')
     checked: Options = raw._replace(
-        precision=precision,
-        hint=hint,
+        precision=_one_of(PRECISIONS, raw.precision, "precision"),
+        hint=_one_of(HINTS, raw.hint, "hint"),
+        accelerate=_one_of(ACCELERATE, raw.accelerate, "accelerate"),
         device=None if raw.device is None else _string(raw.device, "device"),
         threads=whole_number(raw.threads, "threads", 2**31),
         # Absolute, so that a pickled program finds them from another folder.
@@ -122,6 +120,13 @@ def _string(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} is {value!r}, but a string is wanted")
     return str.__str__(value)  # A subclass, such as an enumeration, may tell something else.
+
+
+def _one_of(names: Mapping[str, int], value: Any, option: str) -> str:
+    string = _string(value, option)
+    if string not in names:
+        raise ArgumentError(f'{option} "{string}" is none of {", ".join(names)}')
+    return string
 
 
 def path_text(value: Any, name: str) -> str:

@@ -32,6 +32,7 @@ def load(
     weights: Any = (),
     config: dict[str, Any] | None = None,
     hint: str = "latency",
+    accelerate: str = "auto",
     openvino: Any = None,
     cache_dir: Any = None,
     copy_file: bool = False,
@@ -51,6 +52,8 @@ def load(
     weights: paths of .ptd files.
     config: OpenVINO's properties for the device: {"NUM_STREAMS": 2}.
     hint: "latency" or "throughput".
+    accelerate: whether the program's own operators are compiled for OpenVINO: "auto" where it
+        repays the time that compiling takes, "on" wherever possible, or "off".
     openvino: OpenVINO's C library, or a folder that has it; None: it is searched for.
     cache_dir: the folder of OpenVINO's model cache.
     copy_file: reads the file into memory instead of mapping it, so that it may change on disk.
@@ -73,6 +76,7 @@ def load(
         weights=weights,
         config=config,
         hint=hint,
+        accelerate=accelerate,
         openvino=openvino,
         cache_dir=cache_dir,
         copy_file=copy_file,

@@ -200,6 +200,32 @@ Json method_json(const pteron_program& handle, const Plan& plan) {
   return json;
 }
 
+Json acceleration_json(const AccelerationReport& report) {
+  Json regions = Json::array();
+  for (const auto& region : report.regions) {
+    regions.push_back({{"chain", region.chain},
+                       {"first_instruction", region.begin},
+                       {"last_instruction", region.end - 1}});
+  }
+  Json kept = Json::array();
+  for (const auto& one : report.kept) {
+    kept.push_back({{"chain", one.chain},
+                    {"instruction", one.instruction},
+                    {"operator", one.name},
+                    {"reason", one.reason}});
+  }
+  Json operators = Json::array();
+  for (const auto& one : report.operators) {
+    operators.push_back({{"name", one.name},
+                         {"compiled", one.compiled},
+                         {"kernels", one.kernels},
+                         {"reasons", one.reasons}});
+  }
+  return {{"regions", std::move(regions)},
+          {"kept", std::move(kept)},
+          {"operators", std::move(operators)}};
+}
+
 Json report_json(const ExecutionReport& report) {
   Json json{{"ran_by", report.ran_by}, {"device", report.device}, {"precision", report.precision}};
   if (!report.library.empty()) json["library"] = report.library;
@@ -267,6 +293,7 @@ pteron_status pteron_method_execution(pteron_method* method, char** json, pteron
     Json out{{"format", 1}, {"method", m.name()}, {"execution", Json::array()}};
     for (const ExecutionReport& report : m.execution())
       out["execution"].push_back(report_json(report));
+    out["accelerated"] = acceleration_json(m.acceleration());
     *json = json_string(out);
     return {};
   });

@@ -4,6 +4,7 @@
 #include <new>
 #include <system_error>
 
+#include "api/accelerate.h"
 #include "api/border.h"
 #include "base/paths.h"
 #include "kernels/tables.h"
@@ -56,8 +57,10 @@ Result<void> check_options(const pteron_program_options& in) {
   if (in.hint != PTERON_HINT_LATENCY && in.hint != PTERON_HINT_THROUGHPUT) {
     return out_of_range("hint", in.hint, "a pteron_hint");
   }
+  if (in.accelerate < PTERON_ACCELERATE_AUTO || in.accelerate > PTERON_ACCELERATE_OFF) {
+    return out_of_range("accelerate", in.accelerate, "a pteron_accelerate");
+  }
   if (in.threads < 0) return out_of_range("threads", in.threads, "0, which means all, or more");
-  if (in.reserved != 0) return out_of_range("reserved", in.reserved, "0");
   if (in.copy_file != 0 && in.copy_file != 1) {
     return out_of_range("copy_file", in.copy_file, "0 or 1");
   }
@@ -120,7 +123,11 @@ Result<OpenedOptions> read_options(const pteron_program_options* options) {
   // The application's own come first: it may replace one of ours.
   PTERON_TRY(add_custom(in, runtime));
   for (const auto& table : all_kernels()) runtime.kernels.push_back(table);
-  runtime.delegates.push_back(make_openvino_delegate(read_openvino_options(in)));
+  const OpenvinoOptions openvino = read_openvino_options(in);
+  runtime.delegates.push_back(make_openvino_delegate(openvino));
+  if (in.accelerate != PTERON_ACCELERATE_OFF)
+    runtime.accelerator =
+        make_openvino_accelerator(openvino, in.accelerate == PTERON_ACCELERATE_ON);
   return out;
 }
 

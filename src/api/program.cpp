@@ -1,6 +1,7 @@
 // Opening programs.
 #include "api/handles.h"
 #include "api/options.h"
+#include "base/mapped_file.h"
 #include "program/decode.h"
 
 using namespace pteron;
@@ -13,6 +14,11 @@ Result<void> open(FileBytes file, OpenedOptions options, pteron_program** progra
   auto opened = std::make_unique<pteron_program>();
   opened->origin = file.origin;
   opened->device = options.device;
+  if (file.is_mapping) {
+    options.runtime.give_file_back = [contents = FileContents{file.bytes, file.storage, true}] {
+      release_pages(contents, contents.bytes);
+    };
+  }
   PTERON_ASSIGN(Program decoded, decode_program(std::move(file), limits));
   for (const std::string& path : options.weights) {
     PTERON_ASSIGN(FileBytes weights_file, open_file(path, options.copy_file));

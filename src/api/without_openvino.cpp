@@ -1,4 +1,5 @@
 // The functions of openvino/openvino.h for a build with PTERON_OPENVINO=OFF: each says so.
+#include "api/accelerate.h"
 #include "openvino/openvino.h"
 
 namespace pteron {
@@ -20,6 +21,8 @@ class NoOpenvino final : public Delegate {
 std::shared_ptr<Delegate> make_openvino_delegate(OpenvinoOptions) {
   return std::make_shared<NoOpenvino>();
 }
+
+std::shared_ptr<Accelerator> make_openvino_accelerator(OpenvinoOptions, bool) { return nullptr; }
 
 Result<OpenvinoReport> list_devices(const std::string&) { return Error{Code::Missing, kLeftOut}; }
 

@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "openvino/blob.h"
+#include "openvino/compiled_model.h"
 #include "openvino/core.h"
 #include "openvino/installation.h"
-#include "openvino/request.h"
 #include "openvino/status.h"
 
 namespace pteron {
@@ -50,63 +50,6 @@ Result<void> refuse_virtual_device(const std::string& device) {
   }
   return {};
 }
-
-class CompiledBlob final : public CompiledDelegate {
- public:
-  CompiledBlob(const Core& core, CompiledModelHandle model, Ports ports)
-      : core_(core),
-        model_(std::make_shared<CompiledModelHandle>(std::move(model))),
-        ports_(std::move(ports)) {}
-
-  Result<std::unique_ptr<DelegateInstance>> instantiate(const Args& args) override {
-    const size_t wanted = ports_.inputs.size() + ports_.outputs.size();
-    if (args.size() != wanted) {
-      return Error{Code::Malformed, "the model has " + counted(ports_.inputs.size(), "input") +
-                                        " and " + counted(ports_.outputs.size(), "output") +
-                                        ", but the program gives " +
-                                        counted(args.size(), "argument")};
-    }
-    for (size_t i = 0; i < ports_.inputs.size(); ++i)
-      PTERON_TRY(check_input(ports_.inputs[i], args.value(i)));
-    for (size_t i = 0; i < ports_.outputs.size(); ++i) {
-      PTERON_TRY(check_output(ports_.outputs[i], args.value(ports_.inputs.size() + i)));
-    }
-    return make_request(core_.library, model_, ports_, args);
-  }
-
-  ExecutionReport report() const override {
-    ExecutionReport report;
-    report.ran_by = "OpenVINO " + core_.library.version().text();
-    report.library = core_.library.file();
-    report.device = core_.device;
-    report.precision = property("INFERENCE_PRECISION_HINT");
-    for (const char* key : {"EXECUTION_DEVICES", "EXECUTION_MODE_HINT", "INFERENCE_NUM_THREADS",
-                            "NUM_STREAMS", "PERFORMANCE_HINT", "ENABLE_CPU_PINNING"}) {
-      add(report, key);
-    }
-    for (const auto& asked : core_.properties) add(report, asked.first.c_str());
-    report.requested = core_.properties;
-    return report;
-  }
-
- private:
-  std::string property(const char* key) const {
-    char* text = nullptr;
-    const auto status = core_.library->ov_compiled_model_get_property(model_->get(), key, &text);
-    return status == ov::ov_status_e::Ok ? take_text(core_.library, text) : std::string();
-  }
-
-  void add(ExecutionReport& report, const char* key) const {
-    const auto same = [&](const auto& p) { return p.first == key; };
-    if (std::any_of(report.properties.begin(), report.properties.end(), same)) return;
-    const std::string value = property(key);
-    if (!value.empty()) report.properties.emplace_back(key, value);
-  }
-
-  const Core& core_;
-  std::shared_ptr<CompiledModelHandle> model_;
-  Ports ports_;
-};
 
 bool has_any(const std::string& text, std::initializer_list<const char*> parts) {
   return std::any_of(parts.begin(), parts.end(),
@@ -224,9 +167,7 @@ class OpenvinoDelegate final : public Delegate {
         source.def.payload.size(), device.c_str(), &raw);
     if (status != ov::ov_status_e::Ok) return import_error(*core, blob, status);
     CompiledModelHandle model(*library, raw);
-    PTERON_ASSIGN(Ports ports, read_ports(*library, model.get()));
-    return std::shared_ptr<CompiledDelegate>(
-        std::make_shared<CompiledBlob>(*core, std::move(model), std::move(ports)));
+    return make_compiled_model(*core, std::move(model), {}, nullptr);
   }
 
  private:

@@ -5,6 +5,7 @@
 // be tried again. Everything here may be called from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,6 +34,21 @@ struct OpenvinoOptions {
 
 // The delegate "OpenvinoBackend".
 std::shared_ptr<Delegate> make_openvino_delegate(OpenvinoOptions options);
+
+// A model in OpenVINO's own format (IR).
+struct ModelSource {
+  std::string text;  // XML.
+  // What the text's offsets count from; between constants there may be no memory at all.
+  const std::byte* weights = nullptr;
+  size_t weights_size = 0;
+  std::shared_ptr<const void> keep;  // What holds weights, if the caller does not see to it.
+};
+
+// Compiles a model on the device that the options name, CPU if none; its weights must outlive it.
+// `staged`: by output, whether it must not be written before the model has run. Thread-safe. Fails
+// with Missing (no OpenVINO, no device) or Unsupported (with OpenVINO's text).
+Result<std::shared_ptr<CompiledDelegate>> compile_model(OpenvinoOptions options, ModelSource model,
+                                                        std::vector<bool> staged);
 
 struct DeviceReport {
   std::string name;                       // "CPU", "GPU.1"

@@ -52,11 +52,11 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     inputs_.push_back(std::move(slot));
   }
 
-  void add_output(const Port& port, const Value& value) {
+  void add_output(const Port& port, const Value& value, bool staged) {
     Slot slot = make_slot(port);
     // A tensor of the program's that is dynamic takes its size from the model at each run.
-    slot.direct = slot.fixed && !value.tensor->is_dynamic() && value.tensor->is_row_major() &&
-                  value.tensor->dtype() == port.dtype;
+    slot.direct = !staged && slot.fixed && !value.tensor->is_dynamic() &&
+                  value.tensor->is_row_major() && value.tensor->dtype() == port.dtype;
     outputs_.push_back(std::move(slot));
   }
 
@@ -258,10 +258,12 @@ class Request final : public DelegateInstance, private Stop::Waiter {
     ov::ov_element_type_e type{};
     if (status == Status::Ok) status = library_->ov_tensor_get_element_type(raw, &type);
     if (status == Status::Ok) status = library_->ov_tensor_data(raw, &data);
-    if (status == Status::Ok) status = library_->ov_tensor_get_shape(raw, &shape);
+    // The C interface tells no shape of rank 0.
+    if (status == Status::Ok && !slot.fixed) status = library_->ov_tensor_get_shape(raw, &shape);
     if (status != Status::Ok) {
       return openvino_error(library_, Code::Failed, slot.port->name + " cannot be read", status);
     }
+    if (slot.fixed && type == slot.port->type) return keep_output(slot, data, slot.sizes(), tensor);
     Shape sizes{};
     const auto rank = static_cast<size_t>(std::clamp<int64_t>(shape.rank, 0, kMaxRank));
     std::copy_n(shape.dims, rank, sizes.begin());
@@ -303,7 +305,7 @@ class Request final : public DelegateInstance, private Stop::Waiter {
 
 Result<std::unique_ptr<DelegateInstance>> make_request(
     const OpenvinoLibrary& library, std::shared_ptr<const CompiledModelHandle> model,
-    const Ports& ports, const Args& args) {
+    const Ports& ports, const Args& args, const std::vector<bool>& staged) {
   ov::ov_infer_request_t* raw = nullptr;
   const Status status = library->ov_compiled_model_create_infer_request(model->get(), &raw);
   if (status != Status::Ok) {
@@ -314,7 +316,8 @@ Result<std::unique_ptr<DelegateInstance>> make_request(
   for (size_t i = 0; i < ports.inputs.size(); ++i)
     request->add_input(ports.inputs[i], args.value(i));
   for (size_t i = 0; i < ports.outputs.size(); ++i) {
-    request->add_output(ports.outputs[i], args.value(ports.inputs.size() + i));
+    request->add_output(ports.outputs[i], args.value(ports.inputs.size() + i),
+                        i < staged.size() && staged[i]);
   }
   return std::unique_ptr<DelegateInstance>(std::move(request));
 }

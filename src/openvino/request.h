@@ -12,9 +12,10 @@
 namespace pteron {
 
 // Makes the request for a call whose arguments have been checked against the ports. `ports` and the
-// library outlive it; `model` is kept.
+// library outlive it; `model` is kept. `staged`: by output, whether it is written only when the
+// model has run.
 Result<std::unique_ptr<DelegateInstance>> make_request(
     const OpenvinoLibrary& library, std::shared_ptr<const CompiledModelHandle> model,
-    const Ports& ports, const Args& args);
+    const Ports& ports, const Args& args, const std::vector<bool>& staged = {});
 
 }  // namespace pteron

@@ -25,7 +25,8 @@ struct DecodeLimits {
 struct FileBytes {
   Bytes bytes;
   std::shared_ptr<const void> storage;
-  std::string origin;  // A path, or "memory": how messages name the file.
+  std::string origin;       // A path, or "memory": how messages name the file.
+  bool is_mapping = false;  // Of the file itself, not a copy.
 };
 
 // Maps the file, or, with `copy`, reads it into memory (safe against a file that is cut or changed

@@ -2,7 +2,8 @@
 // state, which inputs may be used where they lie, which outputs may be written to the caller's
 // memory directly.
 //
-// Every answer errs on the safe side: "no" only costs a copy. Internal to src/runtime.
+// Every answer errs on the safe side: "no" only costs a copy. For src/runtime, and for what
+// accelerates methods.
 #pragma once
 
 #include <variant>

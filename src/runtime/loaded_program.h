@@ -5,6 +5,7 @@
 // thread may load methods from it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -25,9 +26,12 @@ struct ParallelFor {
   void* context = nullptr;
 };
 
+class Accelerator;
+
 struct RuntimeOptions {
   std::vector<std::span<const Kernel>> kernels;  // Earlier tables win.
   std::vector<std::shared_ptr<Delegate>> delegates;
+  std::shared_ptr<Accelerator> accelerator;  // Null: operators run by their kernels.
   std::vector<Weights> weights;
   std::shared_ptr<Allocator> allocator;  // Null: the system's.
   ParallelFor parallel_for;              // None: a pool of our own, one a program,
@@ -37,6 +41,9 @@ struct RuntimeOptions {
   uint64_t memory_limit = uint64_t{8} << 30;
   double time_limit = 0;  // Seconds of one run; 0: none.
   bool profile = false;
+  // Gives memory that holds the program's file back to the system, which reads it again when it is
+  // used; null if it holds nothing that could be. Thread-safe.
+  std::function<void()> give_file_back;
   // Keeps alive what the tables point at (an application's operators).
   std::shared_ptr<const void> keep;
 };

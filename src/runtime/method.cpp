@@ -3,12 +3,28 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
+#include "base/process.h"
 #include "base/text.h"
 #include "runtime/method_state.h"
 
 namespace pteron {
 namespace {
+
+template <typename T>
+bool all_within(const Tensor& tensor, int64_t low, int64_t high) {
+  const T* data = tensor.data<T>();
+  return data != nullptr && std::all_of(data, data + tensor.numel(), [&](T element) {
+           return low <= element && element <= high;
+         });
+}
+
+// Of a tensor of int32 or int64.
+bool is_within(const Tensor& tensor, int64_t low, int64_t high) {
+  return tensor.dtype() == DType::Int32 ? all_within<int32_t>(tensor, low, high)
+                                        : all_within<int64_t>(tensor, low, high);
+}
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -137,6 +153,42 @@ Result<void> Method::State::run_step_in_scratch(Step& step) {
   }
 }
 
+void Method::State::note_time(size_t chain, size_t step, int64_t start) {
+  StepTime& time = times[chain][step];
+  if (time.count++ == 0) time.start_ns = start;
+  time.total_ns += now_ns() - start;
+}
+
+Result<bool> Method::State::run_region(size_t chain, RegionStep& region) {
+  const auto leave_for_good = [&](const std::string& reason) {
+    region.has_failed = true;
+    region_refusals.push_back({chain, region.begin, reason});
+    return false;
+  };
+  // The threads of what was compiled are not in a child.
+  if (region.generation != fork_generation())
+    return leave_for_good("it was compiled before this process was forked");
+  for (const Region::Check& check : region.checks) {
+    if (is_within(*values[region.args[check.input]].tensor, check.low, check.high)) continue;
+    if (!region.was_left) {
+      region_refusals.push_back({chain, region.begin,
+                                 "in some runs: an integer that it reads is not within " +
+                                     std::to_string(check.low) + " to " +
+                                     std::to_string(check.high)});
+    }
+    region.was_left = true;
+    return false;
+  }
+  auto ran = run_step_in_scratch(region.step);
+  if (!ran.ok()) {
+    if (stop.is_due()) return stop.error();
+    // It wrote nothing that its instructions read.
+    return leave_for_good(ran.error().message);
+  }
+  for (const size_t i : region.steps_after) PTERON_TRY(run_step_in_scratch(chains[chain][i]));
+  return true;
+}
+
 Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
   std::vector<Step>& steps = chains[number];
   const bool profile = program->options().profile;
@@ -150,8 +202,21 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
       const Error due = stop.error();
       return error(due.code, "before instruction " + std::to_string(i) + ": " + due.message);
     }
-    Step& step = steps[i];
     const int64_t start = profile ? now_ns() : 0;
+    RegionStep* region = region_at.empty() ? nullptr : region_at[number][i];
+    if (region != nullptr && !region->has_failed) {
+      auto ran = run_region(number, *region);
+      if (!ran.ok()) {
+        return error(ran.error().code,
+                     "instruction " + std::to_string(i) + ": " + ran.error().message);
+      }
+      if (*ran) {
+        if (profile) note_time(number, i, start);
+        i = region->end;
+        continue;
+      }
+    }
+    Step& step = steps[i];
     size_t next = i + 1;
     switch (step.kind) {
       case StepKind::Kernel:
@@ -181,11 +246,7 @@ Result<void> Method::State::run_chain(size_t number, uint64_t& left) {
         if (values[step.from].kind == ValueKind::Tensor) values[step.from].tensor->set_raw(nullptr);
         break;
     }
-    if (profile) {
-      StepTime& time = times[number][i];
-      if (time.count++ == 0) time.start_ns = start;
-      time.total_ns += now_ns() - start;
-    }
+    if (profile) note_time(number, i, start);
     i = next;
   }
   return {};
@@ -236,15 +297,66 @@ Result<void> Method::execute() {
   }
   PTERON_TRY(s.finish_run());
   s.has_result = true;
+  // What is compiled has weights of its own, made by the end of its first run.
+  if (!s.regions.empty() && !s.gave_file_back && s.program->options().give_file_back) {
+    s.program->options().give_file_back();
+    s.gave_file_back = true;
+  }
   return {};
+}
+
+AccelerationReport Method::acceleration() const {
+  AccelerationReport report;
+  for (size_t c = 0; c < state_->region_at.size(); ++c) {
+    for (const RegionStep* region : state_->region_at[c]) {
+      if (region != nullptr && !region->has_failed)
+        report.regions.push_back({c, region->begin, region->end});
+    }
+  }
+  for (const RegionRefusal& refusal : state_->region_refusals) {
+    const Step& step = state_->chains[refusal.chain][refusal.instruction];
+    report.kept.push_back({refusal.chain, refusal.instruction, step.name, refusal.reason});
+  }
+  std::map<std::string, AccelerationReport::Operator> operators;
+  for (size_t c = 0; c < state_->region_at.size(); ++c) {
+    size_t compiled_to = 0;
+    for (size_t i = 0; i < state_->chains[c].size(); ++i) {
+      const RegionStep* region = state_->region_at[c][i];
+      if (region != nullptr && !region->has_failed) compiled_to = region->end;
+      const Step& step = state_->chains[c][i];
+      if (step.kind != StepKind::Kernel) continue;
+      auto& row = operators[step.name];
+      row.name = step.name;
+      ++(i < compiled_to ? row.compiled : row.kernels);
+    }
+  }
+  for (const auto& kept : report.kept) {
+    auto& reasons = operators[kept.name].reasons;
+    if (std::find(reasons.begin(), reasons.end(), kept.reason) == reasons.end())
+      reasons.push_back(kept.reason);
+  }
+  for (auto& [name, row] : operators) report.operators.push_back(std::move(row));
+  return report;
 }
 
 std::vector<ExecutionReport> Method::execution() const {
   std::vector<ExecutionReport> reports;
   std::vector<const CompiledDelegate*> seen;
   bool kernels = false;
-  for (const auto& chain : state_->chains) {
-    for (const Step& step : chain) {
+  for (const auto& region : state_->regions) {
+    if (region->has_failed) continue;
+    reports.push_back(region->step.compiled->report());
+    break;  // The others are on the same device.
+  }
+  for (size_t c = 0; c < state_->chains.size(); ++c) {
+    const auto& chain = state_->chains[c];
+    for (size_t i = 0; i < chain.size(); ++i) {
+      const RegionStep* region = state_->region_at.empty() ? nullptr : state_->region_at[c][i];
+      if (region != nullptr && !region->has_failed) {
+        i = region->end - 1;
+        continue;
+      }
+      const Step& step = chain[i];
       kernels |= step.kind == StepKind::Kernel;
       if (step.kind != StepKind::Delegate) continue;
       if (std::find(seen.begin(), seen.end(), step.compiled.get()) != seen.end()) continue;
@@ -265,9 +377,22 @@ std::vector<ExecutionReport> Method::execution() const {
 std::vector<InstructionTime> Method::profile() const {
   std::vector<InstructionTime> rows;
   for (size_t c = 0; c < state_->chains.size(); ++c) {
+    size_t compiled_to = 0;
     for (size_t i = 0; i < state_->chains[c].size(); ++i) {
       const Step& step = state_->chains[c][i];
       const State::StepTime& time = state_->times[c][i];
+      // Inside of a region, unless that was left to the kernels.
+      if (i < compiled_to && time.count == 0) continue;
+      const RegionStep* region = state_->region_at.empty() ? nullptr : state_->region_at[c][i];
+      if (region != nullptr && !region->has_failed) {
+        const std::string last = std::to_string(region->end - 1);
+        rows.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(i),
+                        "instructions " + std::to_string(i) + " to " + last + ", compiled",
+                        time.start_ns, time.total_ns, time.count,
+                        region->step.delegate->profile()});
+        compiled_to = region->end;
+        continue;
+      }
       rows.push_back(
           {static_cast<uint32_t>(c), static_cast<uint32_t>(i), step.name, time.start_ns,
            time.total_ns, time.count,

@@ -50,6 +50,29 @@ struct InstructionTime {
   std::vector<DelegateProfileRow> inside;
 };
 
+struct AccelerationReport {
+  struct Region {
+    size_t chain = 0;
+    size_t begin = 0;  // Instructions [begin, end).
+    size_t end = 0;
+  };
+  struct Kept {
+    size_t chain = 0;
+    size_t instruction = 0;
+    std::string name;  // The operator's.
+    std::string reason;
+  };
+  struct Operator {
+    std::string name;
+    size_t compiled = 0;               // Calls in regions.
+    size_t kernels = 0;                // Calls that run by kernels.
+    std::vector<std::string> reasons;  // Why, each once.
+  };
+  std::vector<Region> regions;
+  std::vector<Kept> kept;
+  std::vector<Operator> operators;  // By name.
+};
+
 class Method {
  public:
   // Fails with InvalidArgument (no such method), Missing (naming every operator, delegate and
@@ -91,6 +114,9 @@ class Method {
   // One report for kernels (if any ran or would run), then one a delegate.
   std::vector<ExecutionReport> execution() const;
   std::vector<InstructionTime> profile() const;
+  // What runs as regions instead of by kernels, and what does not and why; empty without an
+  // accelerator.
+  AccelerationReport acceleration() const;
 
  private:
   struct State;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/checked.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "runtime/method_state.h"
 
@@ -52,6 +53,7 @@ Result<void> Method::State::load(const Method::State* shared) {
   flow = *std::move(analyzed);
   PTERON_TRY(give_memory_to_unplanned_outputs());
   find_changes();
+  if (program->options().accelerator) accelerate();
   describe();
   return {};
 }
@@ -367,11 +369,12 @@ void Method::State::find_changes() {
       dynamic_tensors.push_back(&tensors[i]);
   }
 
-  const auto is_unsure = [&](ValueIndex index) {
-    return values[index].kind == ValueKind::Tensor &&
-           ((tensors[index].raw() == nullptr && tensors[index].capacity() > 0) ||
-            pointers.count(index) > 0 || changed.count(index) > 0);
-  };
+  for (ValueIndex i = 0; i < values.size(); ++i) {
+    if (values[i].kind == ValueKind::Tensor &&
+        ((tensors[i].raw() == nullptr && tensors[i].capacity() > 0) || pointers.count(i) > 0 ||
+         changed.count(i) > 0))
+      unsure_tensors.insert(i);
+  }
   for (auto& chain : chains) {
     for (Step& step : chain) {
       const auto note = [&](ValueIndex index) {
@@ -388,6 +391,40 @@ void Method::State::find_changes() {
       }
       if (step.kind == StepKind::JumpFalse) note(step.from);
     }
+  }
+}
+
+void Method::State::accelerate() {
+  const RuntimeOptions& options = program->options();
+  Acceleration found = options.accelerator->accelerate(
+      {program->program(), *plan, chains, flow, options.weights, options.give_file_back});
+  region_refusals = std::move(found.refusals);
+  for (const auto& chain : chains) region_at.emplace_back(chain.size());
+  for (Region& region : found.regions) {
+    auto made = std::make_unique<RegionStep>();
+    made->args = region.inputs;
+    made->args.insert(made->args.end(), region.outputs.begin(), region.outputs.end());
+    made->begin = region.begin;
+    made->end = region.end;
+    made->steps_after = std::move(region.steps_after);
+    made->checks = std::move(region.checks);
+    made->generation = fork_generation();
+    Step& step = made->step;
+    step.kind = StepKind::Delegate;
+    step.name = "accelerated";
+    step.args = made->args;
+    step.compiled = std::move(region.compiled);
+    auto instance = step.compiled->instantiate(Args(step.args, values.data()));
+    if (!instance.ok()) {
+      region_refusals.push_back({region.chain, region.begin, instance.error().message});
+      continue;
+    }
+    step.delegate = *std::move(instance);
+    for (const ValueIndex index : made->args) {
+      if (is_unsure(index)) step.unsure.push_back(index);
+    }
+    region_at[region.chain][region.begin] = made.get();
+    regions.push_back(std::move(made));
   }
 }
 

@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <set>
 #include <vector>
 
+#include "runtime/accelerator.h"
 #include "runtime/data_flow.h"
 #include "runtime/method.h"
 #include "runtime/steps.h"
@@ -101,6 +103,19 @@ class MethodContext final : public KernelContext {
   uint64_t random_state_ = 0;
 };
 
+// A region of instructions that run as one: `step` is a call of what was compiled.
+struct RegionStep {
+  Step step;
+  std::vector<ValueIndex> args;
+  size_t begin = 0;
+  size_t end = 0;
+  std::vector<size_t> steps_after;
+  std::vector<Region::Check> checks;
+  uint32_t generation = 0;  // fork_generation() where it was compiled.
+  bool was_left = false;    // A check has failed once.
+  bool has_failed = false;  // From then on its instructions run by their kernels.
+};
+
 struct Method::State {
   explicit State(std::shared_ptr<LoadedProgram> loaded);
 
@@ -116,6 +131,11 @@ struct Method::State {
   std::vector<Value> values;
   std::vector<std::vector<Step>> chains;
   DataFlow flow;
+  // What runs instead of stretches of the chains' steps, and where, by chain and first step.
+  std::vector<std::unique_ptr<RegionStep>> regions;
+  std::vector<std::vector<RegionStep*>> region_at;
+  std::vector<RegionRefusal> region_refusals;
+  bool gave_file_back = false;
 
   // What a run may change, with what it was at load: put back before each run.
   struct ChangedValue {
@@ -145,6 +165,10 @@ struct Method::State {
   std::vector<Strides> output_strides;
   std::vector<Strides> state_strides;
 
+  // Tensors whose memory a run may change, or that may have none.
+  std::set<ValueIndex> unsure_tensors;
+  bool is_unsure(ValueIndex index) const { return unsure_tensors.count(index) > 0; }
+
   struct StepTime {
     int64_t start_ns = 0;
     int64_t total_ns = 0;
@@ -167,6 +191,7 @@ struct Method::State {
   Result<void> give_memory_to_unplanned_outputs();
   Result<void> take_memory(uint64_t bytes);
   void find_changes();
+  void accelerate();
   void describe();
 
   Result<InputBinding> make_input_binding(size_t index, const HostValue& value);
@@ -177,6 +202,9 @@ struct Method::State {
   Result<void> run_chains();
   Result<void> run_chain(size_t number, uint64_t& left);
   Result<void> check_overlaps(const Step& step);
+  void note_time(size_t chain, size_t step, int64_t start);
+  // Runs it; false if it failed and its instructions have to run.
+  Result<bool> run_region(size_t chain, RegionStep& region);
   Result<void> run_step(Step& step);
   Result<void> run_step_in_scratch(Step& step);
   Result<void> finish_run();

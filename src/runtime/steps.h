@@ -1,4 +1,5 @@
-// The instructions of a method, resolved: what the loop runs. Internal to src/runtime.
+// The instructions of a method, resolved: what the loop runs. For src/runtime, and for
+// what accelerates methods.
 #pragma once
 
 #include <cstdint>

@@ -64,6 +64,9 @@ int main(void) {
   NUMBER(PTERON_PRECISION_F32);
   NUMBER(PTERON_PRECISION_F16);
   NUMBER(PTERON_PRECISION_BF16);
+  NUMBER(PTERON_ACCELERATE_AUTO);
+  NUMBER(PTERON_ACCELERATE_ON);
+  NUMBER(PTERON_ACCELERATE_OFF);
   NUMBER(PTERON_HINT_LATENCY);
   NUMBER(PTERON_HINT_THROUGHPUT);
 
@@ -127,7 +130,7 @@ int main(void) {
   FIELD(pteron_program_options, threads);
   FIELD(pteron_program_options, copy_file);
   FIELD(pteron_program_options, profile);
-  FIELD(pteron_program_options, reserved);
+  FIELD(pteron_program_options, accelerate);
   FIELD(pteron_program_options, memory_limit);
   FIELD(pteron_program_options, instruction_limit);
   FIELD(pteron_program_options, allocator);

@@ -84,7 +84,8 @@ TEST(Options, OutOfRangeAreNamed) {
   expect_failure(with([](Options& o) { o.threads = -1; }), PTERON_INVALID_ARGUMENT, {"threads"});
   expect_failure(with([](Options& o) { o.copy_file = 2; }), PTERON_INVALID_ARGUMENT, {"copy_file"});
   expect_failure(with([](Options& o) { o.profile = 2; }), PTERON_INVALID_ARGUMENT, {"profile"});
-  expect_failure(with([](Options& o) { o.reserved = 1; }), PTERON_INVALID_ARGUMENT, {"reserved"});
+  expect_failure(with([](Options& o) { o.accelerate = 3; }), PTERON_INVALID_ARGUMENT,
+                 {"accelerate"});
   expect_failure(with([](Options& o) { o.config_count = 1; }), PTERON_INVALID_ARGUMENT, {"config"});
   expect_failure(with([](Options& o) { o.weights_count = 1; }), PTERON_INVALID_ARGUMENT,
                  {"weights"});

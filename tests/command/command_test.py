@@ -947,6 +947,30 @@ class Reported(Made):
         self.assertEqual(part["requested"]["INFERENCE_NUM_THREADS"], "3")
         self.assertIn("properties", part)
 
+    def test_operators_are_compiled_and_told_one_by_one(self) -> None:
+        pnet = MODELS / "pnet_portable.pte"
+        real = ("--openvino", self.openvino("2025_4"))
+        done = self.run_command("info", pnet, *real, "--accelerate", "on")
+        self.expect(done, DONE, "OpenVINO")
+        self.assertIn("aten::convolution.out 5 compiled for OpenVINO", self.lines(done))
+        done = self.run_command("info", pnet, *real, "--accelerate", "off")
+        self.assertIn("aten::convolution.out 5 kernel", self.lines(done))
+        done = self.run_command(
+            "run", pnet, *real, "--accelerate", "on", "--cache", self.folder / "cache", "--json"
+        )
+        told = json.loads(done.out)
+        self.assertEqual(len(told["accelerated"]["regions"]), 1)
+        self.assertEqual(told["accelerated"]["kept"], [])
+        self.assertEqual(told["requested"]["accelerate"], "on")
+        self.assertIn("the program's own operators", told["notes"][0])
+        done = self.run_command("profile", pnet, *real, "--accelerate", "on", "--json")
+        rows = json.loads(done.out)["instructions"]
+        self.assertEqual([row["name"] for row in rows], ["instructions 0 to 15, compiled"])
+        self.assertTrue(
+            any("aten::convolution.out" in row["name"] for row in rows[0]["operators"]), rows
+        )
+        self.expect(self.run_command("run", pnet, "--accelerate", "yes"), WRONG_USE, "accelerate")
+
     def test_files_larger_than_4_gb_are_mapped_and_told(self) -> None:
         path = self.folder / "large.pte"
         shutil.copy(MLP, path)
@@ -959,6 +983,9 @@ class Reported(Made):
 
 class Golden(Made):
     def test_info_of_a_portable_program(self) -> None:
+        # A build without OpenVINO compiles nothing anyway.
+        why = "not compiled for OpenVINO: too little work to repay compiling it"
+        why_not = [why] if HAS_OPENVINO else []
         self.assertEqual(
             self.lines(self.run_command("info", "add.pte"))[1:],
             [
@@ -968,6 +995,7 @@ class Golden(Made):
                 "out output0 float32 [2, 3]",
                 "part calls size runs on",
                 "aten::add.out 1 kernel",
+                *why_not,
                 "planned memory 192 B, constants 0 B",
             ],
         )

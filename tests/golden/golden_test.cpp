@@ -60,6 +60,28 @@ std::set<std::string> read_missing_operators() {
   return names;
 }
 
+// Programs of which no region is compiled: a line each, NAME and why. Empty lines and # are
+// skipped.
+std::set<std::string> read_not_compiled() {
+  std::ifstream file(PTERON_NOT_COMPILED);
+  EXPECT_TRUE(file) << PTERON_NOT_COMPILED;
+  std::set<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line[0] != '#') names.insert(line.substr(0, line.find(' ')));
+  }
+  return names;
+}
+
+// Whether OpenVINO runs any of a method's own operators; adds to `reasons` why not all.
+bool is_compiled(pteron_method* method, std::string& reasons) {
+  char* text = nullptr;
+  EXPECT_EQ(pteron_method_execution(method, &text, nullptr), PTERON_OK);
+  const json accelerated = json::parse(text)["accelerated"];
+  pteron_string_free(text);
+  reasons += accelerated["kept"].dump();
+  return !accelerated["regions"].empty();
+}
+
 // The greatest |got - wanted| / max(1, |wanted|); NaN equals NaN, and an infinity itself.
 double largest_error(const pteron_tensor& got, const Array& wanted) {
   const auto dtype = static_cast<pteron_dtype>(got.dtype);
@@ -122,10 +144,23 @@ struct Session {
   }
 };
 
+// What runs a program's own operators.
+struct Way {
+  const char* name;  // Of the test suite: after the flow's.
+  const char* openvino;
+  pteron_accelerate accelerate;
+};
+constexpr Way kKernels{"", "PTERON_TEST_OPENVINO_2025_4_1", PTERON_ACCELERATE_OFF};
+constexpr Way kWays[] = {
+    kKernels,
+    {"_compiled_2025", "PTERON_TEST_OPENVINO_2025_4_1", PTERON_ACCELERATE_ON},
+    {"_compiled_2026", "PTERON_TEST_OPENVINO_2026_4_1", PTERON_ACCELERATE_ON},
+};
+
 class Golden : public testing::Test {
  public:
-  explicit Golden(std::string flow, std::string name)
-      : flow_(std::move(flow)), name_(std::move(name)) {}
+  Golden(std::string flow, std::string name, Way way)
+      : flow_(std::move(flow)), name_(std::move(name)), way_(way) {}
 
   void TestBody() override {
     const fs::path folder = fs::path(PTERON_GOLDEN_DIR) / flow_ / name_;
@@ -133,12 +168,13 @@ class Golden : public testing::Test {
     std::string weights;
     if (description["ptd"].is_string())
       weights = (folder / description["ptd"].get<std::string>()).string();
-    const char* openvino = std::getenv("PTERON_TEST_OPENVINO_2025_4_1");
-    if (flow_ == "openvino" && !openvino)
-      GTEST_SKIP() << "PTERON_TEST_OPENVINO_2025_4_1 is not set";
+    const char* openvino = std::getenv(way_.openvino);
+    if ((flow_ == "openvino" || way_.accelerate == PTERON_ACCELERATE_ON) && !openvino)
+      GTEST_SKIP() << way_.openvino << " is not set";
 
     pteron_program_options options = PTERON_INIT(pteron_program_options);
     options.openvino = openvino;
+    options.accelerate = way_.accelerate;
     const char* weights_list[] = {weights.c_str()};
     options.weights = weights_list;
     options.weights_count = weights.empty() ? 0 : 1;
@@ -195,6 +231,7 @@ class Golden : public testing::Test {
                worst);
       if (HasFatalFailure()) return;
     }
+    if (way_.accelerate == PTERON_ACCELERATE_ON) check_that_it_is_compiled(session);
     if (allowed > 0) {
       EXPECT_GT(worst, 1e-4) << "an exception that has gone away: " << expected_text;
     }
@@ -205,6 +242,16 @@ class Golden : public testing::Test {
   }
 
  private:
+  void check_that_it_is_compiled(const Session& session) {
+    bool compiled = false;
+    std::string reasons;
+    for (const auto& [name, method] : session.methods) {
+      compiled |= is_compiled(method, reasons);
+    }
+    static const std::set<std::string> not_compiled = read_not_compiled();
+    EXPECT_EQ(compiled, not_compiled.count(name_) == 0) << "not_compiled.txt; " << reasons;
+  }
+
   void set_state(pteron_method* method, float value) {
     ASSERT_EQ(pteron_method_state_count(method), 1u);
     const int64_t shape[] = {1};
@@ -273,28 +320,38 @@ class Golden : public testing::Test {
       ++compared_;
       const double difference = largest_error(tensor, *eager);
       worst = std::max(worst, difference);
-      EXPECT_LE(difference, std::max(allowed, bound(flow_, name_, tensor.dtype))) << "output " << i;
+      EXPECT_LE(
+          difference,
+          std::max(allowed, bound(way_.accelerate == PTERON_ACCELERATE_ON ? "compiled" : flow_,
+                                  name_, tensor.dtype)))
+          << "output " << i;
     }
   }
 
   std::string flow_;
   std::string name_;
+  Way way_;
   size_t compared_ = 0;
 };
 
 // A model of tests/data/models: NAME.npz has in0..., out0...
 class Model : public testing::Test {
  public:
-  Model(std::string program, std::string data, double tolerance)
-      : program_(std::move(program)), data_(std::move(data)), tolerance_(tolerance) {}
+  Model(std::string program, std::string data, double tolerance, Way way)
+      : program_(std::move(program)),
+        data_(std::move(data)),
+        tolerance_(way.accelerate == PTERON_ACCELERATE_ON ? 1e-4 : tolerance),
+        way_(way) {}
 
   void TestBody() override {
-    const char* openvino = std::getenv("PTERON_TEST_OPENVINO_2025_4_1");
+    const char* openvino = std::getenv(way_.openvino);
     const bool delegated = program_.find("openvino") != std::string::npos;
-    if (delegated && !openvino) GTEST_SKIP() << "PTERON_TEST_OPENVINO_2025_4_1 is not set";
+    if ((delegated || way_.accelerate == PTERON_ACCELERATE_ON) && !openvino)
+      GTEST_SKIP() << way_.openvino << " is not set";
     const std::string folder = std::string(PTERON_TEST_DATA) + "/models/";
     pteron_program_options options = PTERON_INIT(pteron_program_options);
     options.openvino = openvino;
+    options.accelerate = way_.accelerate;
     Session session;
     pteron_error* error = nullptr;
     ASSERT_EQ(pteron_program_open((folder + program_ + ".pte").c_str(), &options, &session.program,
@@ -330,12 +387,15 @@ class Model : public testing::Test {
       ++compared;
     }
     EXPECT_GT(compared, 0u);
+    std::string reasons;
+    EXPECT_EQ(is_compiled(method, reasons), way_.accelerate == PTERON_ACCELERATE_ON) << reasons;
   }
 
  private:
   std::string program_;
   std::string data_;
   double tolerance_;
+  Way way_;
 };
 
 // P-Net with dynamic height and width: a picture of any size gives maps of the size that its layers
@@ -388,9 +448,12 @@ int main(int argc, char** argv) {
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-      testing::RegisterTest(("Golden_" + std::string(flow)).c_str(), name.c_str(), nullptr, nullptr,
-                            __FILE__, __LINE__,
-                            [=]() -> testing::Test* { return new Golden(flow, name); });
+      for (const Way& way : kWays) {
+        if (way.accelerate == PTERON_ACCELERATE_ON && std::string(flow) == "openvino") continue;
+        testing::RegisterTest(("Golden_" + std::string(flow) + way.name).c_str(), name.c_str(),
+                              nullptr, nullptr, __FILE__, __LINE__,
+                              [=]() -> testing::Test* { return new Golden(flow, name, way); });
+      }
     }
   }
   const struct {
@@ -407,9 +470,14 @@ int main(int argc, char** argv) {
                 {"pnet_portable", "pnet", 1e-5},
                 {"pnet_dynamic_portable", "pnet_dynamic", 1e-5}};
   for (const auto& model : models) {
-    testing::RegisterTest(
-        "Models", model.program, nullptr, nullptr, __FILE__, __LINE__,
-        [=]() -> testing::Test* { return new Model(model.program, model.data, model.tolerance); });
+    for (const Way& way : kWays) {
+      const bool delegated = std::string(model.program).find("openvino") != std::string::npos;
+      if (way.accelerate == PTERON_ACCELERATE_ON && delegated) continue;
+      testing::RegisterTest(("Models" + std::string(way.name)).c_str(), model.program, nullptr,
+                            nullptr, __FILE__, __LINE__, [=]() -> testing::Test* {
+                              return new Model(model.program, model.data, model.tolerance, way);
+                            });
+    }
   }
   return RUN_ALL_TESTS();
 }

@@ -13,7 +13,7 @@ from unittest import mock
 
 import numpy as np
 import pteron
-from package_case import GOLDEN, LSTM, MODELS, PackageTestCase
+from package_case import GOLDEN, LSTM, MODELS, OPENVINO, PackageTestCase
 
 PNET_DYNAMIC = MODELS / "pnet_dynamic_portable.pte"
 
@@ -47,6 +47,24 @@ class Running(PackageTestCase):
         frozen.flags.writeable = False
         for x in (np.asfortranarray(self.x), wide[:, ::2], back, frozen, self.x):
             np.testing.assert_array_equal(method(x), method(self.x.copy()))
+
+    def test_a_programs_own_operators_are_compiled_for_openvino(self) -> None:
+        with self.raises(ValueError, "accelerate"):
+            pteron.load(LSTM, accelerate="yes")
+        with self.raises(TypeError, "accelerate"):
+            pteron.load(LSTM, accelerate=1)  # type: ignore[arg-type]
+        if OPENVINO is None:
+            self.skipTest("PTERON_OPENVINO names no real OpenVINO")
+        pnet = MODELS / "pnet_portable.pte"
+        data = np.load(MODELS / "pnet.npz")
+        regions = {}
+        for when in ("on", "off"):
+            method = pteron.load(pnet, openvino=OPENVINO, accelerate=when).method()
+            outputs = method(data["in0"])
+            for i, output in enumerate(outputs):
+                np.testing.assert_allclose(output, data[f"out{i}"], rtol=1e-4, atol=1e-4)
+            regions[when] = len(method.execution["accelerated"]["regions"])
+        self.assertEqual(regions, {"on": 1, "off": 0})
 
     def test_broadcast_arrays_are_read_as_they_are(self) -> None:
         method = pteron.load(LSTM).method()

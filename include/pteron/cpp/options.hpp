@@ -78,6 +78,11 @@ enum class Precision : int32_t {
   BF16 = PTERON_PRECISION_BF16,
 };
 enum class Hint : int32_t { Latency = PTERON_HINT_LATENCY, Throughput = PTERON_HINT_THROUGHPUT };
+enum class Accelerate : int32_t {
+  Auto = PTERON_ACCELERATE_AUTO,
+  On = PTERON_ACCELERATE_ON,
+  Off = PTERON_ACCELERATE_OFF,
+};
 
 // How a program is opened; pteron_program_options in pteron.h explains each.
 //   pteron::Program program("model.pte", pteron::Options().device("GPU").threads(4));
@@ -90,6 +95,9 @@ class Options {
     return set(plain_.precision, static_cast<int32_t>(precision));
   }
   Options& hint(Hint hint) { return set(plain_.hint, static_cast<int32_t>(hint)); }
+  Options& accelerate(Accelerate when) {
+    return set(plain_.accelerate, static_cast<int32_t>(when));
+  }
   Options& threads(int count) { return set(plain_.threads, static_cast<int32_t>(count)); }
   Options& copy_file(bool copy = true) { return set(plain_.copy_file, copy ? 1 : 0); }
   Options& profile(bool profile = true) { return set(plain_.profile, profile ? 1 : 0); }
